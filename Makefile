@@ -1,0 +1,40 @@
+# Every target makes what it needs. `make demo` and `make test` are all a newcomer has to know.
+
+PYTHON ?= python3
+SECONDS ?= 0
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint bench docs clean
+
+$(VENV)/.installed: requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+demo: $(VENV)/.installed  ## crawl a simulated web and show what was found (SECONDS=20 ends by itself)
+	$(BIN)/python examples/demo.py --seconds $(SECONDS)
+
+test: $(VENV)/.installed-dev  ## run every test
+	$(BIN)/python -m pytest $(TESTS)
+
+lint: $(VENV)/.installed-dev  ## ruff, mypy, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.installed-dev  ## side by side with the floor, on one core
+	$(BIN)/python benchmarks/side_by_side.py
+
+docs: $(VENV)/.installed  ## write the generated pages of docs/ again
+	$(BIN)/python -m gossamer.config > docs/configuration.md
+
+clean:
+	rm -rf $(VENV) demo-crawl bench-work

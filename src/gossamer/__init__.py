@@ -1,0 +1,41 @@
+"""Gossamer: a polite, durable web crawler.
+
+    import gossamer
+
+    async for page in gossamer.crawl(["https://example.org"], max_pages=100):
+        print(page.status, page.url, page.document.title)
+
+`normalize`, `robots_allows` and `parse` are the functions the crawl itself uses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["CrawledPage", "__version__", "crawl", "normalize", "parse", "robots_allows"]
+
+if TYPE_CHECKING:
+    from gossamer.agent.library import CrawledPage, crawl
+    from gossamer.model.url import normalize
+    from gossamer.parse import parse
+    from gossamer.rules.robots import robots_allows
+
+# Loaded when first asked for: `gossamer --help` and `gossamer.normalize` need not wait for a database and a parser.
+_HOMES = {
+    "CrawledPage": "gossamer.agent.library",
+    "crawl": "gossamer.agent.library",
+    "normalize": "gossamer.model.url",
+    "parse": "gossamer.parse",
+    "robots_allows": "gossamer.rules.robots",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'gossamer' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(home), name)
+    return value

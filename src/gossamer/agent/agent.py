@@ -1,0 +1,302 @@
+"""The agent: one process, one event loop, and the loop that all of Gossamer is about.
+
+    lease -> fetch -> parse -> store -> links back -> settle, and once a second the commit
+
+Settle comes last, so that a crash anywhere repeats a visit and never loses one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import perf_counter
+from typing import TypeVar
+
+import msgspec
+
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.progress import Progress
+from gossamer.agent.speed import Allowance
+from gossamer.agent.statistics import Meter, Statistics
+from gossamer.config import Config, user_agent
+from gossamer.fetch import Fetcher, Resolver
+from gossamer.frontier import Frontier
+from gossamer.model import Fault, Page, Reason, Visit
+from gossamer.model.url import normalize
+from gossamer.parse import LinkScanner
+from gossamer.rules.policy import Policy
+from gossamer.rules.robots import robots_from_status
+from gossamer.rules.scope import Scope
+from gossamer.store import Position, Store
+
+T = TypeVar("T")
+
+_NORMAL_PRIORITY = 4  # of 0 (first) to 9
+_LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
+_MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_PARSED = ("text/html", "application/xhtml+xml")
+
+
+class Agent:
+    """Invariant: what `frontier.commit` makes durable is consistent with what `store.sync` made durable just before."""
+
+    def __init__(self, config: Config, directory: CrawlDir, resolver: Resolver, clock: Callable[[], float]) -> None:
+        now = clock()
+        self._config = config
+        self._clock = clock
+        self._scope = Scope(config.scope.scope, config.scope.include, config.scope.exclude)
+        self.frontier = Frontier(
+            directory.frontier, config.frontier, Policy(config.policy), self._scope, config.scope.max_depth, now
+        )
+        self.statistics = self._stored("statistics", Statistics)
+        self._scope.load(self._stored("seeds", set[str]))
+        agent_name = user_agent(config.fetch)
+        self._user_agent = agent_name
+        self._store = Store(directory.warc, config.store, self._stored("store", Position), agent_name, now)
+        self._fetcher = Fetcher(config.fetch, agent_name, config.scope.types, config.scope.networks, resolver, clock)
+        self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
+        self._meter = Meter(self.statistics, now)
+        self._pages = Allowance(config.fetch.rate, now)
+        self._bytes = Allowance(config.fetch.bandwidth, now)
+        self._began = now
+        self._committed_at = now
+        self._committed_pages = self.statistics.pages
+        self._visits_in_flight = 0  # robots.txt not counted
+        self._stop = False
+        self._paused = False
+        self.on_page: Callable[[Visit, Page], None] | None = None
+
+    def _stored(self, name: str, kind: type[T]) -> T:
+        stored = self.frontier.meta(name)
+        return kind() if stored is None else msgspec.msgpack.decode(stored, type=kind)
+
+    # -- the loop ----------------------------------------------------------------------------------------------------
+
+    async def run(self) -> str:
+        """Crawl until there is a reason to end; gives the reason."""
+        stages = self._meter.stages
+        while not (reason := self._reason_to_end()):
+            started = perf_counter()
+            for visit in self.frontier.lease(self._clock(), self._room()):
+                self._visits_in_flight += not visit.robots
+                self._fetcher.start(visit)
+            leased = perf_counter()
+            stages["frontier"] += leased - started
+            for visit, outcome in await self._fetcher.wait(self._patience()):
+                self._settle(visit, outcome)
+            if self._commit_is_due():
+                self.commit()
+            await asyncio.sleep(0)
+        await self._finish_in_flight()
+        return reason
+
+    def _settle(self, visit: Visit, outcome: Page | Fault) -> None:
+        if visit.robots:
+            self._robots_visited(visit, outcome)
+            return
+        self._visits_in_flight -= 1
+        if isinstance(outcome, Page):
+            self._visited(visit, outcome)
+        else:
+            self._failed(visit, outcome)
+
+    def _visited(self, visit: Visit, page: Page) -> None:
+        stages = self._meter.stages
+        started = perf_counter()
+        links = self._links(page)
+        parsed = perf_counter()
+        stored = self._store.append(page)
+        appended = perf_counter()
+        if links:
+            self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY)
+        self.frontier.settle_page(visit, page.status, page.fetched_at, page.seconds, stored)
+        stages["frontier"] += perf_counter() - appended
+        stages["store"] += appended - parsed
+        stages["parse"] += parsed - started
+        received = len(page.head) + len(page.raw)
+        self.statistics.count_page(page.status, received)
+        self._bytes.spend(received)
+        if self.on_page is not None:
+            self.on_page(visit, page)
+
+    def _links(self, page: Page) -> list[str]:
+        if 300 <= page.status < 400:
+            target = page.header("location")
+            target = normalize(target, page.url) if target else None
+            return [target] if target else []
+        content_type = page.content_type
+        if content_type is not None and not content_type.lower().startswith(_PARSED):
+            return []
+        found = self._scanner.scan(page.body, page.url, content_type)
+        self.statistics.links += len(found.urls)
+        self.statistics.full_parses += found.full
+        return found.urls
+
+    def _failed(self, visit: Visit, fault: Fault) -> None:
+        self.statistics.count_failure(fault.reason)
+        if fault.reason in (Reason.UNWANTED_TYPE, Reason.UNWANTED_LENGTH, Reason.ADDRESS):
+            self.frontier.settle_excluded(visit, fault.reason, fault.fetched_at, 0.0)
+            return
+        dead = self.frontier.counts.dead
+        self.frontier.settle_fault(visit, fault, fault.fetched_at)
+        self.statistics.faults += self.frontier.counts.dead - dead
+
+    def _robots_visited(self, visit: Visit, outcome: Page | Fault) -> None:
+        self.statistics.robots += 1
+        now = self._clock()
+        expires = now + self._config.policy.robots_ttl
+        if isinstance(outcome, Fault):
+            self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
+            self.frontier.settle_robots(visit, None, now, 0.0, expires)
+            return
+        self._store.append(outcome)
+        self.statistics.bytes += len(outcome.head) + len(outcome.raw)
+        if 300 <= outcome.status < 400 and visit.tries < _MOST_ROBOTS_REDIRECTS:
+            target = outcome.header("location")
+            target = normalize(target, outcome.url) if target else None
+            if target:
+                self.frontier.redirect_robots(visit, target, now, outcome.seconds)
+                return
+        if outcome.status >= 500:
+            self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
+            self.frontier.settle_robots(visit, None, now, outcome.seconds, expires)
+            return
+        robots = robots_from_status(outcome.status, outcome.body, self._user_agent)
+        self.frontier.settle_robots(visit, robots, now, outcome.seconds, expires)
+
+    def add_seeds(self, urls: list[str]) -> None:
+        for url in urls:
+            self._scope.admit_seed(url)
+        self.frontier.add(urls, 0, _NORMAL_PRIORITY)
+
+    # -- limits ------------------------------------------------------------------------------------------------------
+
+    def _reason_to_end(self) -> str:
+        if self._stop:
+            return "stopped"
+        limits = self._config.agent
+        if limits.max_pages and self.statistics.pages >= limits.max_pages:
+            return "max_pages"
+        if limits.time_limit and self._clock() - self._began >= limits.time_limit:
+            return "time_limit"
+        return "complete" if self.frontier.exhausted else ""
+
+    def _room(self) -> int:
+        """How many visits may be started now, by connections and by every limit."""
+        if self._paused:
+            return 0
+        room = self._fetcher.room
+        limits = self._config.agent
+        if limits.max_pages:
+            room = min(room, limits.max_pages - self.statistics.pages - self._visits_in_flight)
+        if self._pages.rate or self._bytes.rate:
+            now = self._clock()
+            if self._bytes.available(now) <= 0:
+                return 0
+            room = int(min(room, self._pages.available(now)))
+            self._pages.spend(room)
+        return max(room, 0)
+
+    def _patience(self) -> float:
+        """How long to wait for the network at most: until the next host is due."""
+        if self.frontier.schedule.ready and self._fetcher.room > 0 and not self._pages.rate and not self._bytes.rate:
+            return 0.01
+        due = self.frontier.schedule.next_due
+        return min(max(due - self._clock(), 0.001), 0.25) if due is not None else 0.25
+
+    def stop(self) -> None:
+        """End as soon as what is in flight has come in, or after a moment."""
+        self._stop = True
+        self._fetcher.wake()
+
+    def pause(self) -> None:
+        """Start no visits until `resume`; what is in flight is finished."""
+        self._paused = True
+
+    def resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._fetcher.wake()
+
+    async def _finish_in_flight(self) -> None:
+        """Take in what is already under way: asking servers again later for the same would be rude."""
+        until = self._clock() + _LAST_RESPONSES
+        while self._fetcher.in_flight and self._clock() < until:
+            for visit, outcome in await self._fetcher.wait(0.1):
+                self._settle(visit, outcome)
+        for visit in self._fetcher.abort():
+            self._visits_in_flight -= not visit.robots
+            self.frontier.give_back(visit, self._clock())
+
+    # -- the commit --------------------------------------------------------------------------------------------------
+
+    def _commit_is_due(self) -> bool:
+        limits = self._config.agent
+        return (
+            self._clock() - self._committed_at >= limits.commit_interval
+            or self.statistics.pages - self._committed_pages >= limits.commit_pages
+        )
+
+    def commit(self, reason: str = "") -> None:
+        """Pages first, then everything that says they are there, in one batch. The last one gives the reason to end."""
+        started = perf_counter()
+        encode = msgspec.msgpack.encode
+        position = self._store.sync()
+        now = self._clock()
+        self._meter.sample(now)
+        self.frontier.commit(
+            {
+                "store": encode(position),
+                "statistics": encode(self.statistics),
+                "seeds": encode(self._scope.seeds),
+                "progress": encode(self.progress(reason)),
+            },
+            clean=bool(reason),
+        )
+        self._committed_at = now
+        self._committed_pages = self.statistics.pages
+        self._meter.stages["commit"] += perf_counter() - started
+
+    async def close(self) -> None:
+        await self._fetcher.close()
+        self._store.close()
+        self.frontier.close()
+
+    # -- telling -----------------------------------------------------------------------------------------------------
+
+    def progress(self, reason: str = "") -> Progress:
+        now = self._clock()
+        progress = Progress(reason=reason, running=not reason)
+        self._meter.fill(progress, now)
+        counts, schedule = self.frontier.counts, self.frontier.schedule
+        progress.urls, progress.queued = counts.urls, counts.queued
+        progress.excluded, progress.hosts = counts.excluded, counts.hosts
+        progress.in_flight = self._fetcher.in_flight
+        progress.hosts_ready, progress.hosts_waiting, progress.hosts_down = (
+            schedule.ready,
+            schedule.waiting,
+            schedule.down,
+        )
+        progress.max_pages = self._config.agent.max_pages
+        progress.time_limit = self._config.agent.time_limit
+        progress.limit = self._what_limits(progress)
+        return progress
+
+    def _what_limits(self, progress: Progress) -> str:
+        now = self._clock()
+        if self._pages.rate and self._pages.available(now) < 1:
+            return f"the rate cap of {self._pages.rate:g} pages/s"
+        if self._bytes.rate and self._bytes.available(now) <= 0:
+            return f"the bandwidth cap of {self._bytes.rate / 1e6:g} MB/s"
+        active = progress.hosts_ready + progress.hosts_waiting
+        if progress.in_flight >= self._config.fetch.connections:
+            return f"connections: all {progress.in_flight:,} are in use"
+        if progress.hosts_waiting and not progress.hosts_ready:
+            return (
+                f"politeness: {progress.hosts_waiting:,} of {active + progress.in_flight:,} hosts wait for their delay"
+            )
+        if progress.hosts_ready:
+            return f"this machine: {progress.hosts_ready:,} hosts are ready"
+        if progress.in_flight:
+            return f"the servers: {progress.in_flight:,} responses are awaited"
+        return ""

@@ -1,0 +1,112 @@
+"""Crawling from Python: `async for page in gossamer.crawl([...])`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import ExitStack, aclosing
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gossamer.agent.agent import Agent
+from gossamer.agent.run import Crawl
+from gossamer.config import OPTIONS, Config, load
+from gossamer.errors import ConfigError
+from gossamer.model import Document, Page, Visit
+from gossamer.parse import parse
+
+_AHEAD = 100  # pages that may wait for the caller before the crawl waits for him
+_log = logging.getLogger("gossamer")
+
+
+class CrawledPage:
+    """A stored response: `.url .status .headers .body .depth`, and `.document`, parsed when first asked for."""
+
+    def __init__(self, page: Page, depth: int) -> None:
+        self.page = page
+        self.depth = depth
+
+    @property
+    def url(self) -> str:
+        return self.page.url
+
+    @property
+    def status(self) -> int:
+        return self.page.status
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        return self.page.headers
+
+    @property
+    def body(self) -> bytes:
+        return self.page.body
+
+    @cached_property
+    def document(self) -> Document:
+        return parse(self.page.body, self.page.url, self.page.content_type)
+
+    def __repr__(self) -> str:
+        return f"<CrawledPage {self.status} {self.url}>"
+
+
+async def crawl(
+    seeds: Iterable[str], *, directory: str | Path | None = None, config: Config | None = None, **options: Any
+) -> AsyncGenerator[CrawledPage, None]:
+    """Crawl from `seeds` and give each page as soon as it is stored.
+
+    Options are those of the command line with underscores (`max_pages=100`, `delay="2s"`, `scope="host"`). Without a
+    `directory` the crawl is kept in a temporary one, gone at the end. A caller who stops early stops the crawl.
+    """
+    settings = _settings(config, options)
+    with ExitStack() as stack:
+        if directory is None:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gossamer-"))) / "crawl"
+        async with aclosing(_crawl(settings, Path(directory), seeds)) as pages:
+            async for page in pages:
+                yield page
+
+
+def _settings(config: Config | None, options: dict[str, Any]) -> Config:
+    if config is not None:
+        if options:
+            raise ConfigError(f"give either config or options, not both (got {', '.join(options)})")
+        return config
+    by_key = {option.key: name for name, option in OPTIONS.items()}
+    for key in options:
+        if key not in by_key:
+            from difflib import get_close_matches
+
+            near = get_close_matches(key, by_key, 1, 0.5)
+            raise ConfigError(f"{key} is not an option of crawl()" + (f"; did you mean {near[0]}?" if near else ""))
+    return load(None, {by_key[key]: value for key, value in options.items()})
+
+
+async def _crawl(config: Config, home: Path, seeds: Iterable[str]) -> AsyncGenerator[CrawledPage, None]:
+    found: asyncio.Queue[CrawledPage | None] = asyncio.Queue()
+    run = Crawl(config, home, seeds, _log.warning)
+
+    def ready(agent: Agent) -> None:
+        def on_page(visit: Visit, page: Page) -> None:
+            found.put_nowait(CrawledPage(page, visit.depth))
+            if found.qsize() >= _AHEAD:
+                agent.pause()
+
+        agent.on_page = on_page
+
+    task = asyncio.create_task(run.run(ready=ready, signals=False))
+    task.add_done_callback(lambda _: found.put_nowait(None))
+    try:
+        while (page := await found.get()) is not None:
+            yield page
+            if run.agent is not None and found.qsize() < _AHEAD // 2:
+                run.agent.resume()
+        await task  # raises what ended it
+    finally:
+        if not task.done():
+            if run.agent is not None:
+                run.agent.stop()
+            await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,44 @@
+"""What a crawl says of itself: `Progress` while it runs, `Summary` at its end."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Summary(msgspec.Struct):
+    """The JSON that `gossamer crawl --json` prints last."""
+
+    pages: int = 0  # responses to visits stored, over all runs of this crawl
+    ok: int = 0  # of these 2xx
+    faults: int = 0  # visits that ended without a page
+    excluded: int = 0
+    urls: int = 0  # known
+    hosts: int = 0
+    bytes: int = 0  # received
+    seconds: float = 0.0  # of this run
+    cpu_seconds: float = 0.0  # user and system, of this run
+    reason: str = ""  # complete, max_pages, time_limit, stopped
+
+
+class Progress(Summary):
+    """A `Summary` so far, and what an operator wants to know besides."""
+
+    run_pages: int = 0  # pages of this run
+    max_pages: int = 0  # 0: no limit
+    time_limit: float = 0.0  # 0: none
+    pages_per_s: float = 0.0  # now
+    mean_pages_per_s: float = 0.0
+    peak_pages_per_s: float = 0.0
+    bytes_per_s: float = 0.0
+    queued: int = 0
+    in_flight: int = 0
+    hosts_ready: int = 0  # could be visited this moment
+    hosts_waiting: int = 0  # have URLs, and wait for their delay
+    hosts_down: int = 0  # back-off after failures
+    statuses: dict[str, int] = {}  # "2xx": n …
+    reasons: dict[str, int] = {}  # faults by reason
+    stages: dict[str, float] = {}  # microseconds of CPU a page, by stage
+    limit: str = ""  # one sentence: what limits the speed now
+    running: bool = True
+    pid: int = 0
+    updated_at: float = 0.0

@@ -1,0 +1,216 @@
+"""Running a crawl from its seeds to its summary, and reading one from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import msgspec
+import uvloop
+
+from gossamer.agent.agent import Agent
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.progress import Progress, Summary
+from gossamer.config import Config
+from gossamer.errors import SeedError
+from gossamer.fetch import Resolver
+from gossamer.frontier.reader import FrontierReader
+from gossamer.model import State, VisitRecord
+from gossamer.model.url import host_of, seed_url, why_not
+
+_SEEDS_AT_ONCE = 1000
+_MOST_NOTICES = 20
+
+
+def clock() -> Callable[[], float]:
+    """Wall-clock time that never jumps while the program runs."""
+    offset = time.time() - time.monotonic()
+    monotonic = time.monotonic
+    return lambda: monotonic() + offset
+
+
+def run(
+    config: Config,
+    home: Path,
+    seeds: Iterable[str],
+    *,
+    watch: Callable[[Progress], None] | None = None,
+    every: float = 0.5,
+    notice: Callable[[str], None] | None = None,
+) -> Summary:
+    """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly."""
+    crawl = Crawl(config, home, seeds, notice or (lambda _: None))
+    return uvloop.run(crawl.run(watch, every))
+
+
+class Crawl:
+    """One run of a crawl: checks, seeds, the agent, the last commit."""
+
+    def __init__(self, config: Config, home: Path, seeds: Iterable[str], notice: Callable[[str], None]) -> None:
+        self._config = config
+        self._directory = CrawlDir(home)
+        self._seeds = iter(seeds)
+        self._notice = notice
+        self._clock = clock()
+        self._refused = 0
+        self.agent: Agent | None = None
+
+    async def run(
+        self,
+        watch: Callable[[Progress], None] | None = None,
+        every: float = 0.5,
+        ready: Callable[[Agent], None] | None = None,
+        signals: bool = True,
+    ) -> Summary:
+        self._directory.check()
+        is_new = not self._directory.settings.exists()
+        resolver = Resolver(self._config.fetch.connect, self._config.fetch.dns, self._clock)
+        first = await self._next_usable(resolver)
+        if is_new and not first:
+            raise SeedError("No seed can be crawled: see the reasons above, and give at least one usable URL.")
+        self._directory.take()
+        try:
+            self._directory.save(self._config)
+            agent = self.agent = Agent(self._config, self._directory, resolver, self._clock)
+            try:
+                if ready is not None:
+                    ready(agent)
+                with _signals(agent) if signals else nullcontext():
+                    return await self._crawl(agent, first, resolver, watch, every)
+            finally:
+                await agent.close()
+        finally:
+            self._directory.release()
+
+    async def _crawl(
+        self,
+        agent: Agent,
+        first: list[str],
+        resolver: Resolver,
+        watch: Callable[[Progress], None] | None,
+        every: float,
+    ) -> Summary:
+        watcher = asyncio.create_task(_tell(agent, watch, every)) if watch else None
+        try:
+            agent.add_seeds(first)
+            while chunk := await self._next_usable(resolver):
+                agent.add_seeds(chunk)
+                agent.commit()
+            if self._refused > _MOST_NOTICES:
+                self._notice(f"{self._refused - _MOST_NOTICES:,} more seeds cannot be crawled")
+            agent.commit()
+            reason = await agent.run()
+            agent.commit(reason)
+        except asyncio.CancelledError:
+            agent.commit("stopped")
+            raise
+        finally:
+            if watcher:
+                watcher.cancel()
+        last = agent.progress(reason)
+        if watch:
+            watch(last)
+        if reason == "complete" and last.queued:
+            self._notice(
+                f"{last.queued:,} URLs of {last.hosts_down:,} hosts that do not answer are kept; "
+                "run the same command again later to try them again"
+            )
+        return Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
+
+    # -- seeds -------------------------------------------------------------------------------------------------------
+
+    async def _next_usable(self, resolver: Resolver) -> list[str]:
+        """The next usable seeds, none when there are no more; the first are asked for before anything is written."""
+        while (lines := list(itertools.islice(self._seeds, _SEEDS_AT_ONCE))) and not (
+            usable := await self._usable(lines, resolver)
+        ):
+            pass
+        return usable if lines else []
+
+    async def _usable(self, lines: list[str], resolver: Resolver) -> list[str]:
+        urls = []
+        for line in lines:
+            url = seed_url(line)
+            if url is None:
+                self._refuse(line, why_not(line))
+            else:
+                urls.append(url)
+        names = {host_of(url) for url in urls}
+        unknown = set()
+        if len(names) <= _SEEDS_AT_ONCE:
+            asked = sorted(name for name in names if resolver.redirect(name) is None)
+            answers = await asyncio.gather(*(resolver.resolve(_without_port(name)) for name in asked))
+            unknown = {name for name, address in zip(asked, answers, strict=True) if not address}
+        usable = []
+        for url in urls:
+            if host_of(url) in unknown:
+                self._refuse(url, f"the host {host_of(url)} does not resolve")
+            else:
+                usable.append(url)
+        return usable
+
+    def _refuse(self, seed: str, why: str) -> None:
+        self._refused += 1
+        if self._refused <= _MOST_NOTICES:
+            self._notice(f"seed {seed[:200]!r} is left out: {why}")
+
+
+@contextmanager
+def _signals(agent: Agent) -> Iterator[None]:
+    """SIGINT and SIGTERM stop the agent cleanly."""
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    for number in numbers:
+        loop.add_signal_handler(number, agent.stop)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+def _without_port(host: str) -> str:
+    return host[: host.index("]") + 1] if host[:1] == "[" else host.partition(":")[0]
+
+
+async def _tell(agent: Agent, watch: Callable[[Progress], None], every: float) -> None:
+    while True:
+        watch(agent.progress())
+        await asyncio.sleep(every)
+
+
+def read_progress(home: Path) -> Progress:
+    """How the crawl in `home` stood at its last commit; works while it runs."""
+    directory = CrawlDir(home)
+    directory.check_readable()
+    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
+        reader = FrontierReader(directory.frontier, Path(scratch))
+        try:
+            stored = reader.meta("progress")
+        finally:
+            reader.close()
+    progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
+    progress.running = directory.in_use()
+    return progress
+
+
+def read_visits(home: Path, state: State | None = None) -> Iterator[VisitRecord]:
+    """Every URL known at the last commit; works while the crawl runs."""
+    directory = CrawlDir(home)
+    directory.check_readable()
+    return _visits(directory, state)
+
+
+def _visits(directory: CrawlDir, state: State | None) -> Iterator[VisitRecord]:
+    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
+        reader = FrontierReader(directory.frontier, Path(scratch))
+        try:
+            yield from reader.visits(state)
+        finally:
+            reader.close()

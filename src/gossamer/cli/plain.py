@@ -1,0 +1,133 @@
+"""What a crawl says where there is no terminal: a line now and then, a summary at the end, a status on request."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from gossamer.agent.progress import Progress, Summary
+from gossamer.cli.numbers import count, rate, size, span
+
+ENDS = {
+    "complete": "complete: every URL in scope has been visited",
+    "max_pages": "the limit of pages is reached",
+    "time_limit": "the time limit is reached",
+    "stopped": "stopped on request",
+}
+
+
+class PlainProgress:
+    """One line every five seconds on stderr, for logs."""
+
+    every = 5.0
+
+    def __init__(self) -> None:
+        self.last: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, progress: Progress) -> None:
+        self.last = progress
+        if progress.running:  # at the end the summary says it better
+            self.notice(progress_line(progress))
+
+    def notice(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def progress_line(progress: Progress) -> str:
+    pages = f"{count(progress.pages)} / {count(progress.max_pages)}" if progress.max_pages else count(progress.pages)
+    parts = [
+        span(progress.seconds),
+        f"{pages} pages",
+        rate(progress.pages_per_s),
+        size(progress.bytes),
+        f"queued {count(progress.queued)}",
+        f"faults {count(progress.faults)}",
+        f"hosts {count(progress.hosts_ready)} ready {count(progress.hosts_waiting)} waiting"
+        f" {count(progress.hosts_down)} down",
+    ]
+    if progress.limit:
+        parts.append(f"limited by {progress.limit.removeprefix('Limited by ').rstrip('.')}")
+    return " · ".join(parts)
+
+
+def summary_text(summary: Summary, home: Path) -> str:
+    """What one would paste into a mail."""
+    end = ENDS.get(summary.reason, summary.reason)
+    run = f"{span(summary.seconds)}, {span(summary.cpu_seconds)} of CPU"
+    if isinstance(summary, Progress) and summary.seconds > 0:
+        run += f", {count(summary.run_pages)} pages, {rate(summary.run_pages / summary.seconds)}"
+    rows = [("crawl", f"{home}: {end}"), ("this run", run), *_totals(summary)]
+    if isinstance(summary, Progress):
+        rows += _breakdown(summary)
+    return _table([*rows, ("data", str(home / "warc"))])
+
+
+def status_text(progress: Progress, home: Path, now: float | None = None) -> str:
+    if progress.running:
+        state = f"running for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
+    else:
+        state = ENDS.get(progress.reason, progress.reason) or "not running; the last run ended without a clean stop"
+    rows = [("crawl", f"{home}: {state}")]
+    if progress.updated_at:
+        age = max(0.0, (time.time() if now is None else now) - progress.updated_at)
+        rows.append(("as of", f"{span(age)} ago"))
+    rows += _totals(progress)
+    if progress.running:
+        rows += [
+            (
+                "speed",
+                f"{rate(progress.pages_per_s)} now · {rate(progress.mean_pages_per_s)} mean ·"
+                f" {rate(progress.peak_pages_per_s)} peak · {size(progress.bytes_per_s)}/s",
+            ),
+            (
+                "hosts",
+                f"{count(progress.hosts_ready)} ready · {count(progress.hosts_waiting)} waiting ·"
+                f" {count(progress.hosts_down)} down",
+            ),
+        ]
+    rows.append(("queued", f"{count(progress.queued)} URLs, {count(progress.in_flight)} in flight"))
+    rows += _breakdown(progress)
+    if progress.running and progress.limit:
+        rows.append(("limit", progress.limit))
+    return _table([*rows, ("data", str(home / "warc"))])
+
+
+def _totals(summary: Summary) -> list[tuple[str, str]]:
+    return [
+        (
+            "pages",
+            f"{count(summary.pages)} ({count(summary.ok)} ok, {count(summary.pages - summary.ok)} other),"
+            f" {size(summary.bytes)} received",
+        ),
+        (
+            "URLs",
+            f"{count(summary.urls)} known on {count(summary.hosts)} {'host' if summary.hosts == 1 else 'hosts'}:"
+            f" {count(summary.excluded)} excluded, {count(summary.faults)} faults",
+        ),
+    ]
+
+
+def _breakdown(progress: Progress) -> list[tuple[str, str]]:
+    rows = []
+    if progress.statuses:
+        rows.append(("status", _mix(progress.statuses)))
+    if progress.reasons:
+        rows.append(("faults", _mix(progress.reasons)))
+    return rows
+
+
+def _mix(counts: Mapping[str, int]) -> str:
+    return " · ".join(f"{name} {count(number)}" for name, number in sorted(counts.items()) if number)
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    return "\n".join(f"{label:<9} {text}" for label, text in rows)

@@ -1,0 +1,85 @@
+"""Checks of single texts. `ValueError` says what is expected, to be read after "… is not"."""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import re
+from collections.abc import Iterable
+
+_MEDIA_TYPE = re.compile(r"(\*/\*|[a-z0-9.+-]+/(\*|[a-z0-9.+-]+))")
+_PATTERN = re.compile(r"[^\s=,]+")
+LINK_KINDS = (
+    "a",
+    "applet",
+    "area",
+    "embed",
+    "form",
+    "frame",
+    "iframe",
+    "img",
+    "link",
+    "media",
+    "meta",
+    "object",
+    "script",
+)
+
+
+def check_regex(text: str) -> None:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from None
+
+
+def check_media_type(text: str) -> None:
+    if not _MEDIA_TYPE.fullmatch(text):
+        raise ValueError("a media type such as text/html or text/*, in lower case")
+
+
+def check_network(text: str) -> None:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        raise ValueError("a network such as 192.0.2.0/24 or 2001:db8::/32, with no host bits set") from None
+
+
+def check_link_kind(text: str) -> None:
+    if text.partition(":")[0] not in LINK_KINDS:
+        raise ValueError(f"a kind of link; known are {', '.join(LINK_KINDS)}{nearest(text, LINK_KINDS)}")
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(str(name), list(known), 1, 0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def connect_rule(text: str) -> tuple[str, str, int]:
+    """(pattern, address, port) of `PATTERN=IP:PORT`; an IPv6 address stands in brackets."""
+    pattern, equals, target = text.rpartition("=")
+    try:
+        if not equals or not _PATTERN.fullmatch(pattern):
+            raise ValueError
+        address, port = _endpoint(target, None)
+    except ValueError:
+        raise ValueError("PATTERN=IP:PORT such as *.example.org=127.0.0.1:8080 or *=[::1]:8080") from None
+    return pattern.lower(), address, port
+
+
+def dns_server(text: str) -> tuple[str, int]:
+    """(address, port) of `IP[:PORT]`."""
+    try:
+        return _endpoint(text, 53)
+    except ValueError:
+        raise ValueError("the address of a DNS server such as 9.9.9.9, 127.0.0.1:5353 or [::1]:5353") from None
+
+
+def _endpoint(text: str, default_port: int | None) -> tuple[str, int]:
+    found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?", text)
+    host, port = (found[1] or found[2], found[3]) if found else (text, None)
+    address = ipaddress.ip_address(host)
+    number = int(port) if port else default_port
+    if number is None or not 0 < number < 65536:
+        raise ValueError
+    return str(address), number

@@ -1,0 +1,117 @@
+"""Settings from a TOML file and the command line, checked; and back to TOML."""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gossamer.config.checks import nearest
+from gossamer.config.option import Option
+from gossamer.config.options import OPTIONS, SECTIONS, Config
+from gossamer.errors import ConfigError
+
+
+def load(file: Path | None = None, overrides: Mapping[str, object] | None = None, *, resumed: bool = False) -> Config:
+    """Defaults, then the file, then the overrides (`{"policy.delay": "2s"}`; None means not given).
+
+    `resumed` is for the gossamer.toml in a crawl's directory: limits that held for the run that wrote it are left out.
+    """
+    values: dict[str, Any] = {}
+    if file is not None:
+        values = {name: value for name, value in _from_file(file).items() if not (resumed and OPTIONS[name].once)}
+    for name, given in (overrides or {}).items():
+        if given is not None:
+            option = _known(name)
+            read = option.kind.parse if isinstance(given, str) else option.kind.read
+            values[name] = _checked(read, given, option.flag or name)
+    config = Config(
+        **{
+            section: cls(**{key: values[name] for key in _keys(cls) if (name := f"{section}.{key}") in values})
+            for section, cls in SECTIONS.items()
+        }
+    )
+    _check_together(config)
+    return config
+
+
+def to_toml(config: Config) -> str:
+    lines = ["# What this crawl runs with. The command line wins over this file."]
+    for section, cls in SECTIONS.items():
+        lines += ["", f"# {cls.__doc__}", f"[{section}]"]
+        values = getattr(config, section)
+        for key in _keys(cls):
+            option = OPTIONS[f"{section}.{key}"]
+            lines += [f"# {option.help}", f"{key} = {option.kind.write(getattr(values, key))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            tables = tomllib.load(stream)
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read ({error.strerror}); --config needs a TOML file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: is not TOML: {error}") from None
+    values = {}
+    for section, table in tables.items():
+        if section not in SECTIONS:
+            raise ConfigError(f"{file}: {_unknown('section', section, SECTIONS, _home_of(section))}")
+        if not isinstance(table, dict):
+            raise ConfigError(f"{file}: {section} is a section: write [{section}] and its options below it")
+        for key, value in table.items():
+            name = f"{section}.{key}"
+            if name not in OPTIONS:
+                raise ConfigError(
+                    f"{file}: [{section}] {_unknown('option', key, _keys(SECTIONS[section]), _home_of(key))}"
+                )
+            values[name] = _checked(OPTIONS[name].kind.read, value, f"{file}: {name}")
+    return values
+
+
+def _checked(read: Callable[[Any], Any], value: object, origin: str) -> Any:
+    try:
+        return read(value)
+    except ValueError as error:
+        expected, *culprit = error.args
+        raise ConfigError(f"{origin}: {culprit[0] if culprit else value!r} is not {expected}") from None
+
+
+def _known(name: str) -> Option:
+    if name not in OPTIONS:
+        raise ConfigError(_unknown("option", name, OPTIONS, ""))
+    return OPTIONS[name]
+
+
+def _keys(cls: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(cls)]
+
+
+def _home_of(key: str) -> str:
+    """The section of an option that was written in the wrong place."""
+    return next((option.section for option in OPTIONS.values() if option.key == key), "")
+
+
+def _unknown(what: str, name: str, known: Iterable[str], home: str) -> str:
+    if home:
+        return f"{name!r} belongs in section [{home}]"
+    return f"unknown {what} {name!r}" + (nearest(name, names := list(known)) or f"; known are {', '.join(names)}")
+
+
+def _check_together(config: Config) -> None:
+    """What no option can see alone."""
+    if config.policy.host_connections > config.fetch.connections:
+        raise ConfigError(
+            f"--host-connections ({config.policy.host_connections}) is more than --connections"
+            f" ({config.fetch.connections}): raise the second or lower the first"
+        )
+    networks = [ipaddress.ip_network(text) for text in config.scope.networks]
+    if networks and not config.fetch.allow_private and all(network.is_private for network in networks):
+        raise ConfigError(
+            f"--networks {','.join(config.scope.networks)}: all of these are private, and nothing there may be"
+            " visited without --allow-private"
+        )

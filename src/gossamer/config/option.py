@@ -1,0 +1,34 @@
+"""An option's declaration."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gossamer.config.kinds import Kind
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """The documentation of an option. `once` options hold for one run and are not taken over by the next."""
+
+    kind: Kind[Any]
+    help: str
+    cost: str
+    flag: str = ""
+    metavar: str = ""
+    once: bool = False
+    default: Any = None
+    section: str = ""
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.section}.{self.key}"
+
+
+def declare(default: T, kind: Kind[Any], help: str, *, cost: str, **more: Any) -> T:
+    return dataclasses.field(default=default, metadata={"option": Option(kind, help, cost, **more)})

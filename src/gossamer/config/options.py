@@ -1,0 +1,372 @@
+"""Every option, declared once: default, kind, what it means and what it costs.
+
+One section for each folder of the program, handed only to that folder. Help texts, docs/configuration.md and the
+comments in gossamer.toml are made from these declarations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from gossamer.config.checks import (
+    check_link_kind,
+    check_media_type,
+    check_network,
+    check_regex,
+    connect_rule,
+    dns_server,
+)
+from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Switch, Text, Whole, WholeOrNone
+from gossamer.config.option import Option, declare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeConfig:
+    """What belongs to the crawl."""
+
+    scope: str = declare(
+        "domain",
+        Choice("host", "domain", "any"),
+        "Follow links on the seeds' hosts, on their registered domains, or anywhere.",
+        cost="`any` has no end: set a limit of pages or time with it.",
+        flag="--scope",
+        metavar="host|domain|any",
+    )
+    include: tuple[str, ...] = declare(
+        (),
+        Many(check_regex, comma=False),
+        "Follow only URLs in which one of these regular expressions is found.",
+        cost="Every new URL is searched for each of them until one is found.",
+        flag="--include",
+        metavar="RE",
+    )
+    exclude: tuple[str, ...] = declare(
+        (),
+        Many(check_regex, comma=False),
+        "Leave out URLs in which one of these regular expressions is found; wins over include.",
+        cost="Every new URL is searched for each of them.",
+        flag="--exclude",
+        metavar="RE",
+    )
+    types: tuple[str, ...] = declare(
+        ("text/html", "application/xhtml+xml"),
+        Many(check_media_type),
+        "Store only these media types; text/* and */* are understood.",
+        cost="Other types cost a request each, which ends after the headers.",
+        flag="--types",
+        metavar="TYPE,…",
+    )
+    networks: tuple[str, ...] = declare(
+        (),
+        Many(check_network),
+        "Visit only servers whose addresses are in these networks; none means all.",
+        cost="A name must be resolved before its URLs can be judged.",
+        flag="--networks",
+        metavar="CIDR,…",
+    )
+    max_depth: int | None = declare(
+        None,
+        WholeOrNone(0),
+        "Follow links no further than this many steps from a seed; the seeds are at depth 0.",
+        cost="Deeper URLs are not remembered; they are found again if the limit is raised and their page visited.",
+        flag="--max-depth",
+        metavar="N",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyConfig:
+    """How politely."""
+
+    delay: float = declare(
+        1.0,
+        Duration(0),
+        "Pause between two visits to a host; robots.txt can only make it longer.",
+        cost="A host gives at most one page per delay; 0 makes no pause and can overload a server.",
+        flag="--delay",
+        metavar="TIME",
+    )
+    max_crawl_delay: float = declare(
+        60.0,
+        Duration(0),
+        "The longest Crawl-delay of a robots.txt that is obeyed; longer ones count as this.",
+        cost="A high cap lets a host keep its URLs queued for days; a low one may annoy its owner.",
+    )
+    delay_factor: float = declare(
+        1.0,
+        Decimal(0, 1000),
+        "Pause at least this many times the host's last response time; ignored when delay is 0.",
+        cost="Slow hosts are visited more slowly still, and so do not break.",
+    )
+    host_connections: int = declare(
+        1,
+        Whole(1, 64),
+        "Connections to one host at a time.",
+        cost="More than 1 is felt by small servers.",
+        flag="--host-connections",
+        metavar="N",
+    )
+    robots_ttl: float = declare(
+        86400.0,
+        Duration(60),
+        "How long a robots.txt holds before it is fetched again.",
+        cost="A short time costs one more request per host each time; a long one obeys old rules.",
+    )
+    max_tries: int = declare(
+        4,
+        Whole(1, 1000),
+        "Visits to a URL that only fails before it counts as dead.",
+        cost="Each try takes a turn of its host.",
+    )
+    retry_wait: float = declare(
+        10.0,
+        Duration(0),
+        "Wait before a failed visit is tried again; doubles each time.",
+        cost="A short wait spends the tries while the host is still down.",
+    )
+    max_retry_wait: float = declare(
+        21600.0,
+        Duration(0),
+        "The longest wait before a failed visit is tried again.",
+        cost="A crawl with failing hosts ends only after their last try.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchConfig:
+    """How pages are fetched, and as whom."""
+
+    connections: int = declare(
+        256,
+        Whole(1, 20_000),
+        "Connections in all.",
+        cost="Each may hold a response of up to max_body in memory, and one file descriptor.",
+        flag="--connections",
+        metavar="N",
+    )
+    timeout: float = declare(
+        60.0,
+        Duration(0.001),
+        "The longest time for one response, from the first byte sent to the last received.",
+        cost="A slow server holds a connection this long.",
+    )
+    connect_timeout: float = declare(
+        15.0,
+        Duration(0.001),
+        "The longest time to connect, TLS included.",
+        cost="A server that does not answer holds a connection this long.",
+    )
+    low_speed_time: float = declare(
+        20.0,
+        Duration(1),
+        "Give up a response of which nothing arrives for this long.",
+        cost="A short time loses pages of servers that think before they answer.",
+    )
+    max_body: int = declare(
+        16 * 1024**2,
+        Size(1),
+        "The longest body, as sent and decompressed; longer ones are cut and marked so.",
+        cost="Memory: in the worst case this much for every connection.",
+    )
+    max_headers: int = declare(
+        64 * 1024,
+        Size(1024),
+        "The longest response headers; longer ones make the visit fail.",
+        cost="Memory, and room for servers that never stop sending headers.",
+    )
+    user_agent: str = declare(
+        "gossamer/0.1",
+        Text(),
+        "The name sent with every request; the contact is added to it.",
+        cost="robots.txt rules for another name no longer apply.",
+        flag="--user-agent",
+        metavar="NAME",
+    )
+    contact: str = declare(
+        "",
+        Text(empty=True),
+        "A mail address or URL where the owner of a server finds you; part of the user agent.",
+        cost="When empty, user@hostname of this machine is sent.",
+        flag="--contact",
+        metavar="ADDRESS",
+    )
+    allow_private: bool = declare(
+        False,
+        Switch(),
+        "May connect to loopback and private addresses.",
+        cost="A page on the web can then make the crawl request things inside your network.",
+        flag="--allow-private",
+    )
+    connect: tuple[str, ...] = declare(
+        (),
+        Many(connect_rule),
+        "Send requests for hosts that match a pattern to this address instead; the first match holds.",
+        cost="Names that match are not resolved; whatever answers there is stored under their name.",
+        flag="--connect",
+        metavar="PATTERN=IP:PORT",
+    )
+    dns: tuple[str, ...] = declare(
+        (),
+        Many(dns_server),
+        "Ask these DNS servers instead of those of the system.",
+        cost="Every new host costs them one or two questions.",
+        flag="--dns",
+        metavar="IP[:PORT]",
+    )
+    rate: float = declare(
+        0.0,
+        Decimal(0),
+        "The most pages a second for the whole crawl; 0 is no cap.",
+        cost="The crawl takes at least pages / rate seconds.",
+        flag="--rate",
+        metavar="N",
+    )
+    bandwidth: int = declare(
+        0,
+        Size(0),
+        "The most bytes a second for the whole crawl; 0 is no cap.",
+        cost="The crawl takes at least bytes / bandwidth seconds.",
+        flag="--bandwidth",
+        metavar="SIZE",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParseConfig:
+    """What is taken out of a page."""
+
+    follow: tuple[str, ...] = declare(
+        ("a", "area", "frame", "iframe", "meta"),
+        Many(check_link_kind),
+        "The kinds of links to follow: names of elements, link:REL for a relation, meta for a refresh.",
+        cost="img, script and the like multiply the requests, most of them for types that are not stored.",
+    )
+    nofollow: bool = declare(
+        True,
+        Switch(),
+        "Obey rel=nofollow, meta robots and X-Robots-Tag.",
+        cost="false follows links that their author asked robots not to follow.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierConfig:
+    """The durable queues."""
+
+    recent_urls: int = declare(
+        1_000_000,
+        Whole(0, 1_000_000_000),
+        "Fingerprints of URLs kept in memory to know them again without asking the disk.",
+        cost="About 70 bytes of memory each.",
+    )
+    queue_head: int = declare(
+        64,
+        Whole(1, 1_000_000),
+        "URLs of a host kept in memory.",
+        cost="Memory for each host in turn; a small number means more reads from disk.",
+    )
+    memory: int = declare(
+        64 * 1024**2,
+        Size(1024**2),
+        "Block cache of the database.",
+        cost="This much memory; too little means more reads from disk.",
+    )
+    partitions: int = declare(
+        256,
+        Whole(1, 65_536),
+        "Slices of the web, by registered domain, among which agents share the work.",
+        cost="Fixed when a crawl begins; more slices than agents cost almost nothing.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreConfig:
+    """The WARC files."""
+
+    warc_size: int = declare(
+        1_000_000_000,
+        Size(1),
+        "A new WARC file is begun when one has reached this size.",
+        cost="Small files are many files; large ones are slow to copy.",
+    )
+    compression: int = declare(
+        1,
+        Whole(0, 3),
+        "Level of gzip compression, 0 to 3.",
+        cost="A higher level costs CPU and saves a little disk.",
+    )
+    request_records: bool = declare(
+        True,
+        Switch(),
+        "Store the request beside each response.",
+        cost="A few hundred bytes of disk a page.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentConfig:
+    """The loop: its limits and its commits."""
+
+    max_pages: int = declare(
+        0,
+        Whole(0),
+        "Stop after exactly this many pages, counted over all runs of the crawl; 0 is no limit.",
+        cost="Holds for this run: a later one says its own.",
+        flag="--max-pages",
+        metavar="N",
+        once=True,
+    )
+    time_limit: float = declare(
+        0.0,
+        Duration(0),
+        "Stop after this time; 0 is no limit.",
+        cost="Holds for this run: a later one says its own.",
+        flag="--time-limit",
+        metavar="TIME",
+        once=True,
+    )
+    commit_interval: float = declare(
+        1.0,
+        Duration(0.01, 3600),
+        "Everything becomes durable together at least this often.",
+        cost="A commit waits for the disk; what came after the last one is fetched again after a crash.",
+    )
+    commit_pages: int = declare(
+        5000,
+        Whole(1, 1_000_000),
+        "Commit after this many pages even if the interval is not over.",
+        cost="Memory for what is not yet committed.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """All settings of a crawl. Immutable: every part of the program sees the same."""
+
+    scope: ScopeConfig = ScopeConfig()
+    policy: PolicyConfig = PolicyConfig()
+    fetch: FetchConfig = FetchConfig()
+    parse: ParseConfig = ParseConfig()
+    frontier: FrontierConfig = FrontierConfig()
+    store: StoreConfig = StoreConfig()
+    agent: AgentConfig = AgentConfig()
+
+    def to_toml(self) -> str:
+        """Every value, with its meaning as a comment; reads back equal."""
+        from gossamer.config.load import to_toml
+
+        return to_toml(self)
+
+
+SECTIONS: dict[str, type[Any]] = {field.name: type(field.default) for field in dataclasses.fields(Config)}
+
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for section, cls in SECTIONS.items()
+    for field in dataclasses.fields(cls)
+    for option in [
+        dataclasses.replace(field.metadata["option"], default=field.default, section=section, key=field.name)
+    ]
+}

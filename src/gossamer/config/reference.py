@@ -1,0 +1,54 @@
+"""docs/configuration.md, made from the options themselves so that it cannot lie."""
+
+from __future__ import annotations
+
+from gossamer.config.option import Option
+from gossamer.config.options import OPTIONS, SECTIONS
+
+_INTRODUCTION = """\
+# Configuration
+
+<!-- Made by `python -m gossamer.config > docs/configuration.md`; a test compares them. -->
+
+Every option has a default that a newcomer never needs to touch. Options stand in a TOML file given with
+`--config FILE`, and those with a flag on the command line, which wins over the file. A crawl's directory keeps what it
+runs with in `gossamer.toml`; going on with a crawl starts from there, unless another file is given. Only the limits of
+a run (marked *this run*) are not taken over.
+
+```toml
+[policy]
+delay = "2s"
+
+[fetch]
+contact = "https://example.org/our-crawler"
+connections = 64
+```
+
+Durations: `250ms`, `10s`, `1.5m`, `2h`, `1d`, `1h30m`; a plain number is seconds. Sizes: `2MB`, `5M` and `1G` count in
+thousands, `512KiB` and `1Gi` in 1024s; a plain number is bytes. List options take several values on the command line by
+repeating the flag or with commas; `--include` and `--exclude` only by repeating, since a regular expression may contain
+a comma. An unknown section or option is an error that names the nearest known one.
+"""
+
+
+def markdown() -> str:
+    parts = [_INTRODUCTION]
+    for section, cls in SECTIONS.items():
+        parts.append(f"## [{section}]\n\n{cls.__doc__}\n")
+        rows = ["| option | flag | default | meaning | cost |", "|---|---|---|---|---|"]
+        rows += [_row(option) for option in OPTIONS.values() if option.section == section]
+        parts.append("\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+def _row(option: Option) -> str:
+    flag = " ".join(filter(None, [option.flag, option.metavar]))
+    default = option.kind.show(option.default) or "empty"
+    cells = [
+        f"`{option.key}`",
+        f"`{flag}`" if flag else "",
+        default if default in ("none", "empty") else f"`{default}`",
+        option.help + (" *This run.*" if option.once else ""),
+        option.cost,
+    ]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

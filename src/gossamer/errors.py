@@ -1,0 +1,37 @@
+"""Our own failures, each with a message that says what to do next.
+
+The web failing is data (`model.Fault`), never an exception.
+
+    GossamerError
+    ├── ConfigError      a setting is unknown, malformed or contradicts another      exit 2
+    ├── CrawlDirError    the directory is no crawl, is in use, is too new, is read-only   exit 2
+    ├── SeedError        no seed can be crawled                                       exit 2
+    ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
+    └── DiskFullError    the disk is full; says how much is needed                    exit 1
+"""
+
+from __future__ import annotations
+
+
+class GossamerError(Exception):
+    exit_status = 1
+
+
+class ConfigError(GossamerError):
+    exit_status = 2
+
+
+class CrawlDirError(GossamerError):
+    exit_status = 2
+
+
+class SeedError(GossamerError):
+    exit_status = 2
+
+
+class DamagedError(GossamerError):
+    pass
+
+
+class DiskFullError(GossamerError):
+    pass

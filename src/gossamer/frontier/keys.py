@@ -1,0 +1,127 @@
+"""How the frontier's records are packed. One RocksDB, keys begin with the partition, so a partition is one key range.
+
+    PP v  reversed-host NUL scheme path       a visit: state, depth, and its history once there is one
+    PP q  reversed-host NUL priority number   its place in the host's queue: depth, tries, scheme, path
+    PP h  reversed-host                       what is known of a host
+    PP r  reversed-host NUL scheme            its robots rules
+    ffff m name                               what holds for the whole agent
+
+Hosts are stored reversed (org.example.www) so that keys of one domain are neighbours and share their beginnings,
+which RocksDB's prefix compression takes off (K6, P6).
+"""
+
+from __future__ import annotations
+
+import struct
+
+import msgspec
+
+from gossamer.model import Locator, State, VisitRecord
+from gossamer.model.domain import reversed_host, unreversed_host
+
+SCHEMES = {"http": b"p", "https": b"s"}
+SCHEME_NAMES = {ord(code): name for name, code in SCHEMES.items()}
+
+_HISTORY = struct.Struct("<BBHIBHII")  # state, depth, status, fetched_at, tries, file, offset, length
+_HOST = struct.Struct("<dfHII")  # due, crawl delay, failures, queued, pages
+_EXPIRES = struct.Struct("<d")
+_PLACE = struct.Struct(">BQ")
+
+META = b"\xff\xffm"
+
+
+def partition_prefix(partition: int) -> bytes:
+    return partition.to_bytes(2, "big")
+
+
+def visit_prefix(partition: bytes, host: str, scheme: str) -> bytes:
+    return partition + b"v" + reversed_host(host).encode() + b"\0" + SCHEMES[scheme]
+
+
+def queue_prefix(partition: bytes, host: str) -> bytes:
+    return partition + b"q" + reversed_host(host).encode() + b"\0"
+
+
+def host_key(partition: bytes, host: str) -> bytes:
+    return partition + b"h" + reversed_host(host).encode()
+
+
+def robots_key(partition: bytes, host: str, scheme: str) -> bytes:
+    return partition + b"r" + reversed_host(host).encode() + b"\0" + SCHEMES[scheme]
+
+
+def place(priority: int, number: int) -> bytes:
+    return _PLACE.pack(priority, number)
+
+
+def read_place(packed: bytes) -> tuple[int, int]:
+    priority, number = _PLACE.unpack(packed)
+    return priority, number
+
+
+def queued_visit(depth: int) -> bytes:
+    return bytes((State.QUEUED, min(depth, 255)))
+
+
+def excluded_visit(depth: int, reason: str) -> bytes:
+    return pack_history(State.EXCLUDED, depth, 0, 0.0, 0, None, reason)
+
+
+def pack_history(
+    state: State,
+    depth: int,
+    status: int,
+    fetched_at: float,
+    tries: int,
+    stored: tuple[int, int, int] | None,
+    reason: str,
+) -> bytes:
+    """`stored` is (file number, offset, length) of the WARC record."""
+    file, offset, length = stored or (0, 0, 0)
+    packed = _HISTORY.pack(state, min(depth, 255), status, int(fetched_at), min(tries, 255), file, offset, length)
+    return packed + reason.encode() if reason else packed
+
+
+def read_visit(key: bytes, value: bytes) -> VisitRecord:
+    """The visit stored under `key`, for listings; the hot path never unpacks a whole visit."""
+    name, _, rest = key[3:].partition(b"\0")
+    host = unreversed_host(name.decode())
+    url = f"{SCHEME_NAMES[rest[0]]}://{host}{rest[1:].decode()}"
+    if len(value) < _HISTORY.size:
+        return VisitRecord(url, State(value[0]), value[1])
+    state, depth, status, fetched_at, tries, _file, _offset, _length = _HISTORY.unpack_from(value)
+    reason = value[_HISTORY.size :].decode()
+    return VisitRecord(url, State(state), depth, status, float(fetched_at), tries, reason)
+
+
+def read_locator(value: bytes, name_of: dict[int, str]) -> Locator | None:
+    """Where the page of this visit is stored, if it is."""
+    if len(value) < _HISTORY.size:
+        return None
+    *_, file, offset, length = _HISTORY.unpack_from(value)
+    return Locator(name_of[file], offset, length) if length else None
+
+
+def pack_robots(expires: float, rules: bytes) -> bytes:
+    return _EXPIRES.pack(expires) + rules
+
+
+def read_robots(value: bytes) -> tuple[float, bytes]:
+    return _EXPIRES.unpack_from(value)[0], value[_EXPIRES.size :]
+
+
+class HostRecord(msgspec.Struct, gc=False):
+    """What is remembered of a host across restarts, its politeness clock and back-off included."""
+
+    due: float = 0.0  # not before this moment (wall clock)
+    crawl_delay: float = 0.0  # what its robots.txt asks for
+    failures: int = 0  # in a row
+    queued: int = 0
+    pages: int = 0
+
+    def pack(self) -> bytes:
+        return _HOST.pack(self.due, self.crawl_delay, min(self.failures, 65535), self.queued, self.pages)
+
+    @classmethod
+    def unpack(cls, value: bytes) -> HostRecord:
+        return cls(*_HOST.unpack_from(value))

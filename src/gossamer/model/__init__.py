@@ -1,0 +1,8 @@
+"""The nouns: frozen or slotted, no I/O. Every other folder speaks in these."""
+
+from gossamer.model.document import Document, Link
+from gossamer.model.locator import Locator
+from gossamer.model.page import Fault, Page, Reason
+from gossamer.model.visit import State, Visit, VisitRecord
+
+__all__ = ["Document", "Fault", "Link", "Locator", "Page", "Reason", "State", "Visit", "VisitRecord"]

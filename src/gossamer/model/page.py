@@ -1,0 +1,65 @@
+"""What a fetch gives: a Page (bytes as received) or a Fault (why there is none)."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+import msgspec
+
+_HEADER = re.compile(rb"^([^:\r\n]+?)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
+
+
+class Reason(StrEnum):
+    """The closed list of why there is no page. Counted, kept in the visit, shown by `explain`."""
+
+    DNS = "dns"  # the name does not resolve
+    CONNECT = "connect"  # refused or unreachable
+    TIMEOUT = "timeout"  # took longer than allowed, in all or per byte
+    TLS = "tls"  # certificate or handshake
+    CLOSED = "closed"  # the server closed before a whole response
+    PROTOCOL = "protocol"  # not HTTP, or broken HTTP
+    ADDRESS = "address"  # the address may not be connected to
+    TOO_LARGE = "too_large"  # headers over the cap
+    UNWANTED_TYPE = "unwanted_type"  # stopped after the headers: not a wanted type
+    UNWANTED_LENGTH = "unwanted_length"  # stopped after the headers: too long
+    ROBOTS = "robots"  # robots.txt says no
+    ROBOTS_UNREACHABLE = "robots_unreachable"  # robots.txt cannot be had, so nothing is allowed yet
+    STOPPED = "stopped"  # the crawl was stopped while it was in flight
+
+
+class Page(msgspec.Struct, gc=False):
+    """A response as received. `head` and `raw` are the exact bytes that go into WARC; `body` is decoded."""
+
+    url: str
+    status: int
+    head: bytes  # status line and header lines, with the blank line that ends them
+    raw: bytes  # body as sent: still chunked, still compressed
+    body: bytes  # transfer and content encodings taken off
+    fetched_at: float
+    seconds: float
+    address: str
+    request: bytes = b""  # the request as sent
+    truncated: str = ""  # WARC-Truncated: length, time, disconnect
+    content_type: str | None = None
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        start = self.head.find(b"\n") + 1
+        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in _HEADER.findall(self.head[start:])]
+
+    def header(self, name: str) -> str | None:
+        wanted = name.lower()
+        for key, value in self.headers:
+            if key.lower() == wanted:
+                return value
+        return None
+
+
+class Fault(msgspec.Struct, frozen=True, gc=False):
+    """Why there is no page, and whether trying again may help."""
+
+    reason: Reason
+    retry: bool
+    detail: str = ""
+    fetched_at: float = 0.0

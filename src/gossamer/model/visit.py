@@ -1,0 +1,43 @@
+"""A Visit: one URL with its state and its history. It is never forgotten (S4)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import msgspec
+
+
+class State(IntEnum):
+    """Where a URL stands. The names are those of `gossamer urls --state`."""
+
+    QUEUED = 0  # known, waiting for its turn
+    FETCHED = 1  # a response was stored, whatever its status
+    DEAD = 2  # faults only, tries used up
+    EXCLUDED = 3  # will not be fetched, for the reason given
+
+
+class Visit(msgspec.Struct, gc=False):
+    """A visit in hand: leased from the frontier, to be settled there.
+
+    `number` is the request number: the order in which URLs were found (P2).
+    """
+
+    url: str
+    host: str
+    depth: int
+    priority: int
+    number: int
+    tries: int = 0
+    robots: bool = False  # this is the host's robots.txt, which is no visit of the crawl's
+
+
+class VisitRecord(msgspec.Struct, frozen=True, gc=False):
+    """What the frontier remembers of a URL; one line of `gossamer urls`."""
+
+    url: str
+    state: State
+    depth: int
+    status: int = 0
+    fetched_at: float = 0.0
+    tries: int = 0
+    reason: str = ""

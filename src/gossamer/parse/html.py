@@ -1,0 +1,122 @@
+"""The whole parser: bytes to a Document, by way of the tree that a browser would build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from resiliparse.parse.html import HTMLTree
+
+from gossamer.model import Document, Link
+from gossamer.parse.charset import decode
+from gossamer.parse.directives import language_tag
+from gossamer.parse.links import FOLLOWED, READERS, LinkReader, base_of, collapse
+from gossamer.parse.mime import Reader, reader_of
+from gossamer.parse.tame import tame
+
+# Elements inside a word; every other one ends it.
+_INLINE: Final = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rb rp rt rtc ruby s samp "
+    "small span strike strong sub sup time tt u var wbr #text #comment".split()
+)
+_NO_TEXT: Final = frozenset(("script", "style", "iframe", "noembed", "noframes"))
+_VOID: Final = "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+_self_closed = re.compile(
+    rf"<(?!(?:{_VOID})[\s/])([A-Za-z][A-Za-z0-9:-]*+)((?:[^<>\"'/]++|\"[^\"]*+\"|'[^']*+'|/(?!>))*+)/>", re.I
+)
+
+
+def parse(body: bytes, url: str, content_type: str | None = None) -> Document:
+    """What is found in a page. No bytes raise: a page that is none gives an empty Document."""
+    reader = reader_of(body, content_type)
+    if reader is Reader.NONE:
+        return Document(url=url, base=url, charset="", title="", text="", language="", links=[])
+    source, charset = decode(body, content_type)
+    if reader is Reader.TEXT:
+        return Document(url=url, base=url, charset=charset, title="", text=collapse(source), language="", links=[])
+    tree = _tree(source, reader)
+    links = LinkReader(_base(tree, url), charset, with_text=True)
+    text = collapse("".join(_text_and_links(tree, links)))
+    return Document(
+        url=url,
+        base=links.base,
+        charset=charset,
+        title=collapse(tree.title or ""),
+        text=text,
+        language=_language(tree, links),
+        links=[Link(link.url, link.kind, link.text, True) for link in links.links] if links.nofollow else links.links,
+        description=links.description,
+        canonical=links.canonical,
+        noindex=links.noindex,
+        nofollow=links.nofollow,
+    )
+
+
+def parse_links(body: bytes, url: str, content_type: str | None, kinds: frozenset[str] = FOLLOWED) -> LinkReader:
+    """Only the links of these kinds and the robots rules: what the crawl needs of a page at once."""
+    reader = reader_of(body, content_type)
+    if reader in (Reader.NONE, Reader.TEXT):
+        return LinkReader(url, "", with_text=False)
+    source, charset = decode(body, content_type)
+    tree = _tree(source, reader)
+    links = LinkReader(_base(tree, url), charset, with_text=False)
+    wanted = {"meta"} | {tag for tag in READERS if tag in kinds or _may_give(tag, kinds)}
+    for node in tree.document.query_selector_all(", ".join(sorted(wanted))):
+        links.read(node, node.tag)
+    links.links = [link for link in links.links if link.kind in kinds]
+    return links
+
+
+def _may_give(tag: str, kinds: frozenset[str]) -> bool:
+    """Elements whose kind is not their name."""
+    if tag == "link":
+        return any(kind.startswith("link:") for kind in kinds)
+    return tag in ("source", "video", "audio", "track") and not kinds.isdisjoint(("media", "img"))
+
+
+def _tree(source: str, reader: Reader) -> Any:
+    if reader is Reader.XHTML:
+        source = _self_closed.sub(r"<\1\2></\1>", source)
+    return HTMLTree.parse(tame(source))
+
+
+def _base(tree: Any, url: str) -> str:
+    element = tree.document.query_selector("base[href]")
+    return base_of(None if element is None else element.getattr("href"), url)
+
+
+def _text_and_links(tree: Any, links: LinkReader) -> Iterator[str]:
+    """The text of the body in pieces, with a space wherever an element ends a word; links are read on the way."""
+    in_body = hidden = False
+    for node in tree.document:
+        tag = node.tag
+        if tag == "#text":
+            if in_body and not hidden:
+                yield node.value
+                if _ends_word(node):
+                    yield " "
+            hidden = False
+            continue
+        if tag in READERS:
+            links.read(node, tag)
+        if tag == "body":
+            in_body = True
+        # The content of these is one text, which comes next.
+        hidden = tag in _NO_TEXT
+        if tag not in _INLINE:
+            yield " "
+
+
+def _ends_word(node: Any) -> bool:
+    while node.next is None:
+        node = node.parent
+        if node is None or node.tag not in _INLINE:
+            return True
+    return False
+
+
+def _language(tree: Any, links: LinkReader) -> str:
+    root = tree.document.query_selector("html")
+    value = "" if root is None else root.getattr("lang") or root.getattr("xml:lang") or ""
+    return language_tag(value) or language_tag(links.language)

@@ -1,0 +1,167 @@
+"""The references of a page, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import quote_from_bytes
+
+from gossamer.model import Link
+from gossamer.model.url import normalize, resolve
+from gossamer.parse.decoders import codec_of
+from gossamer.parse.directives import ROBOTS_NAMES, image_candidates, is_nofollow, keyword, refresh_target, robots_rules
+
+FOLLOWED: Final = frozenset(("a", "area", "frame", "iframe", "meta"))
+"""The kinds that lead to pages; the others are parts of this one."""
+
+_MAX_TEXT: Final = 512
+_IN_QUERY: Final = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def collapse(text: str) -> str:
+    return " ".join(text.split())
+
+
+def target_of(reference: str, base: str, charset: str) -> str | None:
+    """The normalised URL that a reference means on a page in this encoding.
+
+    The encoding matters only for letters beyond ASCII in the query: forms and servers of its time expect them in it.
+    """
+    if charset != "utf-8" and not reference.isascii():
+        head, mark, tail = reference.partition("?")
+        if mark and "#" not in head:
+            query, hash_mark, _ = tail.partition("#")
+            sent = query.encode(codec_of(charset), "xmlcharrefreplace")
+            reference = head + mark + quote_from_bytes(sent, safe=_IN_QUERY) + hash_mark
+    return normalize(reference, base)
+
+
+def base_of(reference: str | None, url: str) -> str:
+    """What references are relative to, given the page's first `<base href>`."""
+    base = None if reference is None else resolve(reference, url)
+    return url if base is None or base.startswith(("data:", "javascript:")) else base
+
+
+class LinkReader:
+    """Collects what the elements of one page refer to, in the order in which they are given to `read`.
+
+    Invariant: every link is normalised; a reference that is no crawlable URL leaves no trace.
+    """
+
+    __slots__ = (
+        "_charset",
+        "_with_text",
+        "base",
+        "canonical",
+        "description",
+        "language",
+        "links",
+        "nofollow",
+        "noindex",
+    )
+
+    def __init__(self, base: str, charset: str, with_text: bool) -> None:
+        self.base = base
+        self._charset = charset
+        self._with_text = with_text
+        self.links: list[Link] = []
+        self.noindex = False
+        self.nofollow = False
+        self.description = ""
+        self.canonical = ""
+        self.language = ""
+
+    def read(self, node: Any, tag: str) -> None:
+        READERS[tag](self, node)
+
+    def _add(self, reference: str | None, kind: str, text: str = "", nofollow: bool = False) -> str | None:
+        url = None if reference is None else target_of(reference, self.base, self._charset)
+        if url is not None:
+            self.links.append(Link(url, kind, text, nofollow))
+        return url
+
+    def _anchor(self, node: Any) -> None:
+        reference = node.getattr("href")
+        if reference is None:
+            return
+        text = self._text_of(node) if self._with_text else ""
+        self._add(reference, node.tag, text, is_nofollow(node.getattr("rel") or ""))
+
+    def _text_of(self, node: Any) -> str:
+        text = collapse(node.text or "")
+        if not text:
+            image = node if node.tag == "area" else node.query_selector("img[alt]")
+            text = "" if image is None else collapse(image.getattr("alt") or "")
+        return text[:_MAX_TEXT]
+
+    def _source(self, node: Any) -> None:
+        self._add(node.getattr("src"), node.tag)
+
+    def _image(self, node: Any) -> None:
+        for attribute in ("src", "lowsrc", "lowres"):
+            self._add(node.getattr(attribute), "img", node.getattr("alt") or "" if self._with_text else "")
+        for reference in image_candidates(node.getattr("srcset") or ""):
+            self._add(reference, "img")
+
+    def _media(self, node: Any) -> None:
+        self._add(node.getattr("src"), "media")
+        for reference in image_candidates(node.getattr("srcset") or ""):
+            self._add(reference, "img")
+
+    def _object(self, node: Any) -> None:
+        """`object` and `applet`, whose references are relative to their code base."""
+        outer = self.base
+        self.base = base_of(node.getattr("codebase"), outer)
+        self._add(node.getattr("data"), node.tag)
+        if node.tag == "applet":
+            self._add(node.getattr("code"), "applet")
+            for archive in (node.getattr("archive") or "").split(","):
+                if archive.strip():
+                    self._add(archive, "applet")
+        self.base = outer
+
+    def _link(self, node: Any) -> None:
+        rel = " ".join((node.getattr("rel") or "").lower().split())
+        url = self._add(node.getattr("href"), f"link:{rel}" if rel else "link", nofollow=is_nofollow(rel))
+        if url is not None and not self.canonical and "canonical" in rel.split():
+            self.canonical = url
+
+    def _form(self, node: Any) -> None:
+        self._add(node.getattr("action"), "form")
+
+    def _meta(self, node: Any) -> None:
+        content = node.getattr("content")
+        if content is None:
+            return
+        name = keyword(node.getattr("name") or node.getattr("property") or "")
+        if name in ROBOTS_NAMES:
+            noindex, nofollow = robots_rules(content)
+            self.noindex |= noindex
+            self.nofollow |= nofollow
+        elif name == "description" or (name == "og:description" and not self.description):
+            self.description = collapse(content)
+        pragma = keyword(node.getattr("http-equiv") or "")
+        if pragma == "refresh":
+            self._add(refresh_target(content), "meta")
+        elif pragma == "content-language" and not self.language:
+            self.language = content
+
+
+READERS: Final[dict[str, Callable[[LinkReader, Any], None]]] = {
+    "a": LinkReader._anchor,
+    "area": LinkReader._anchor,
+    "frame": LinkReader._source,
+    "iframe": LinkReader._source,
+    "embed": LinkReader._source,
+    "script": LinkReader._source,
+    "img": LinkReader._image,
+    "source": LinkReader._media,
+    "video": LinkReader._media,
+    "audio": LinkReader._media,
+    "track": LinkReader._media,
+    "object": LinkReader._object,
+    "applet": LinkReader._object,
+    "link": LinkReader._link,
+    "form": LinkReader._form,
+    "meta": LinkReader._meta,
+}

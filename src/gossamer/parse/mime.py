@@ -1,0 +1,55 @@
+"""What a Content-Type says: which reader a page gets, and the encoding that HTTP declares."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+
+_ESSENCE = re.compile(r"[ \t\r\n]*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t\r\n]*(?:;|\Z)")
+_CHARSET = re.compile(r';[ \t\r\n]*charset=(?:"((?:[^"\\]|\\.)*)"?|([^;]*))', re.I)
+# Formats that servers send without a type; none of them is text.
+_BINARY = re.compile(rb"%PDF-|\x89PNG|GIF8|\xff\xd8\xff|PK\x03\x04|\x1f\x8b|RIFF|OggS|ID3|\x7fELF|\x00\x00\x01\x00|BZh")
+_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*<\?xml")
+_ROOT = re.compile(rb"(?:<[?!](?:--.*?--|[^>]*)>|[^<]++)*+<(?:[A-Za-z0-9_.-]+:)?([A-Za-z0-9_.-]+)", re.S)
+
+
+class Reader(Enum):
+    """Who reads a page."""
+
+    HTML = "html"
+    XHTML = "xhtml"  # read as HTML, but <script/> is closed
+    TEXT = "text"
+    NONE = "none"
+
+
+@lru_cache(maxsize=1024)
+def essence(content_type: str) -> str:
+    """ "text/html" of "Text/HTML; charset=x"; empty when it is no media type."""
+    found = _ESSENCE.match(content_type)
+    return found[1].lower() if found else ""
+
+
+@lru_cache(maxsize=1024)
+def charset_label(content_type: str) -> str | None:
+    found = _CHARSET.search(content_type)
+    if found is None:
+        return None
+    return re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2].strip()
+
+
+def reader_of(body: bytes, content_type: str | None) -> Reader:
+    """Pages without a usable type are HTML unless their first bytes say otherwise."""
+    kind = essence(content_type) if content_type else ""
+    if kind == "text/html":
+        return Reader.HTML
+    if kind == "application/xhtml+xml":
+        return Reader.XHTML
+    if kind in ("text/xml", "application/xml") or (not kind and _XML_START.match(body)):
+        root = _ROOT.match(body[:4096])
+        return Reader.XHTML if root is not None and root[1].lower() == b"html" else Reader.NONE
+    if not kind:
+        return Reader.NONE if _BINARY.match(body) else Reader.HTML
+    if kind.startswith("text/") and kind not in ("text/css", "text/javascript", "text/ecmascript"):
+        return Reader.TEXT
+    return Reader.NONE

@@ -1,0 +1,209 @@
+"""The hot path: the links of a page without building its tree.
+
+One pattern (`grammar`) reads the page; a plain href costs no more than a concatenation. On anything unusual the scanner
+gives way to the whole parser, so that what it finds is always what the parser would find: tests hold it to that.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Final
+
+import msgspec
+
+from gossamer.model.url import normalize, split
+from gossamer.parse.directives import ROBOTS_NAMES, is_nofollow, keyword, refresh_target, robots_rules
+from gossamer.parse.grammar import LINKS
+from gossamer.parse.html import parse_links
+from gossamer.parse.labels import encoding_of
+from gossamer.parse.links import FOLLOWED
+from gossamer.parse.mime import charset_label, essence
+from gossamer.parse.prescan import PRESCAN
+from gossamer.parse.references import unescape
+from gossamer.parse.tokens import ATTRIBUTE
+
+DEFAULT_KINDS: Final = FOLLOWED
+_CACHED: Final = 65_536
+# Encodings in which a byte that looks like markup may be something else.
+_NOT_ASCII: Final = frozenset(("utf-16le", "utf-16be", "iso-2022-jp", "replacement"))
+_REPLACED: Final = re.compile(rb"iso-?2022|hz-gb|replacement")
+_META: Final = re.compile(rb"robots|gossamer|refresh|2022|hz-gb|replacement|&")
+_attribute = re.compile(rb"[ \t\n\r\f/]*+" + ATTRIBUTE)
+_name = re.compile(rb"[a-z]+")
+
+
+class Found(msgspec.Struct, gc=False):
+    """Where a page leads: normalised URLs in order of appearance, each once, without the page itself.
+
+    Links that may not be followed are left out; all of them are when the page says nofollow. `full` says that the whole
+    parser was asked.
+    """
+
+    urls: list[str]
+    noindex: bool = False
+    nofollow: bool = False
+    full: bool = False
+
+
+class _Look(Enum):
+    """What a content type leaves to be looked at before a page may be scanned."""
+
+    NO = 0  # it may not
+    HEAD = 1  # the head may declare an encoding that is not like ASCII
+    BODY = 2  # nothing more: HTTP has declared one that is
+
+
+class _GiveWay(Exception):
+    """The page needs the whole parser."""
+
+
+class LinkScanner:
+    """Finds the links to follow, page after page.
+
+    Invariant: `scan` gives the links that the whole parser gives, whichever of the two has read the page. Only their
+    order may differ, where a tree builder moves a link out of a table in which it may not stand.
+    """
+
+    __slots__ = ("_absolute", "_follow", "_obey", "_types")
+
+    def __init__(self, follow: frozenset[str] = DEFAULT_KINDS, obey_nofollow: bool = True) -> None:
+        self._follow = follow
+        self._obey = obey_nofollow
+        self._absolute: dict[bytes, str | None] = {}
+        self._types: dict[str | None, _Look] = {}
+
+    def scan(self, body: bytes, url: str, content_type: str | None) -> Found:
+        """`url` is the page's own, normalised."""
+        if self._may_scan(body, content_type):
+            try:
+                return self._scan(body, url)
+            except _GiveWay:
+                pass
+        return self._parse(body, url, content_type)
+
+    def _may_scan(self, body: bytes, content_type: str | None) -> bool:
+        look = self._types.get(content_type)
+        if look is None:
+            if len(self._types) >= _CACHED:
+                self._types.clear()
+            look = self._types[content_type] = self._look_for(content_type)
+        if look is _Look.NO or b"\0" in body or b"\x1b" in body or body[:1] in (b"\xfe", b"\xff"):
+            return False
+        if look is _Look.BODY:
+            return True
+        # The prescan for a declaration sees meta elements where nobody else does: in scripts and comments.
+        head = body[:PRESCAN].lower()
+        return not (b"2022" in head or b"hz-gb" in head or b"replacement" in head) or not _REPLACED.search(head)
+
+    def _look_for(self, content_type: str | None) -> _Look:
+        if not ("a" in self._follow <= FOLLOWED) or content_type is None or essence(content_type) != "text/html":
+            return _Look.NO
+        name = encoding_of(charset_label(content_type) or "")
+        if name is None:
+            return _Look.HEAD
+        return _Look.NO if name in _NOT_ASCII else _Look.BODY
+
+    def _scan(self, body: bytes, url: str) -> Found:
+        origin, _ = split(url)
+        found = Found([])
+        urls: dict[str, None] = {}
+        for plain, absolute, other, tag, odd in LINKS.findall(body):
+            if plain:
+                urls[origin + plain.decode()] = None
+            elif absolute:
+                try:
+                    target = self._absolute[absolute]
+                except KeyError:
+                    target = self._remember(absolute)
+                if target is not None:
+                    urls[target] = None
+            elif other:
+                target = normalize(other.decode(), url)
+                if target is not None:
+                    urls[target] = None
+            elif tag:
+                reference = self._look(tag, found)
+                target = None if reference is None else normalize(reference, url)
+                if target is not None:
+                    urls[target] = None
+            elif odd:
+                raise _GiveWay
+        urls.pop(url, None)
+        if not (found.nofollow and self._obey):
+            found.urls = list(urls)
+        return found
+
+    def _remember(self, href: bytes) -> str | None:
+        if len(self._absolute) >= _CACHED:
+            self._absolute.clear()
+        target = self._absolute[href] = normalize(href.decode())
+        return target
+
+    def _look(self, tag: bytes, found: Found) -> str | None:
+        """The reference in a tag whose attributes the pattern has not read."""
+        lower = tag.lower()
+        if lower.startswith(b"meta"):
+            return self._look_at_meta(tag, found) if _META.search(lower) else None
+        matched = _name.match(lower)
+        assert matched is not None
+        name = matched[0].decode()
+        attributes = _attributes(tag, len(name))
+        if name == "base":
+            if b"href" in attributes:
+                raise _GiveWay
+            return None
+        if name not in self._follow:
+            return None
+        if name == "iframe":
+            return _ascii(attributes[b"src"]) if b"src" in attributes else None
+        reference = attributes.get(b"href")
+        if reference is None or (self._obey and is_nofollow(_ascii(attributes.get(b"rel", b"")))):
+            return None
+        return _ascii(reference)
+
+    def _look_at_meta(self, tag: bytes, found: Found) -> str | None:
+        attributes = _attributes(tag, len(b"meta"))
+        if _REPLACED.search(unescape(tag.decode("latin-1")).encode("latin-1", "replace").lower()):
+            raise _GiveWay
+        content = attributes.get(b"content")
+        if content is None:
+            return None
+        name = _value(attributes.get(b"name")) or _value(attributes.get(b"property"))
+        if keyword(name) in ROBOTS_NAMES:
+            noindex, nofollow = robots_rules(_ascii(content))
+            found.noindex |= noindex
+            found.nofollow |= nofollow
+        if keyword(_value(attributes.get(b"http-equiv"))) == "refresh" and "meta" in self._follow:
+            return refresh_target(_ascii(content))
+        return None
+
+    def _parse(self, body: bytes, url: str, content_type: str | None) -> Found:
+        links = parse_links(body, url, content_type, self._follow)
+        urls: list[str] = []
+        if not (links.nofollow and self._obey):
+            kept = (link.url for link in links.links if not (link.nofollow and self._obey))
+            urls = [target for target in dict.fromkeys(kept) if target != url]
+        return Found(urls, links.noindex, links.nofollow, full=True)
+
+
+def _attributes(tag: bytes, position: int) -> dict[bytes, bytes]:
+    """Names in lower case, values as written; of attributes of one name the first counts."""
+    attributes: dict[bytes, bytes] = {}
+    while (found := _attribute.match(tag, position)) is not None:
+        position = found.end()
+        attributes.setdefault(found[1].lower(), found[2] or found[3] or found[4] or b"")
+    return attributes
+
+
+def _value(value: bytes | None) -> str:
+    """An attribute that is compared with ASCII words only."""
+    return "" if value is None else unescape(value.decode("latin-1"))
+
+
+def _ascii(value: bytes) -> str:
+    """An attribute that must be ASCII, since otherwise the page's encoding matters."""
+    text = unescape(value.decode("latin-1"))
+    if not text.isascii():
+        raise _GiveWay
+    return text

@@ -1,0 +1,135 @@
+"""Pages that would cost a tree builder hours or all memory, made harmless.
+
+Three things grow with the square of a page: elements nested in one another, attributes of one element, and formatting
+elements (`<b>`, `<font>`) that are never closed, which every later paragraph opens again. Browsers have limits for them
+too. What is taken away here holds no link and no text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gossamer.parse.tokens import ATTRIBUTES, SIMPLE, any_of, ci
+
+MAX_DEPTH: Final = 256
+MAX_ATTRIBUTES: Final = 256
+_MANY_TAGS: Final = 20_000
+_LONG: Final = 16 * 1024
+_REOPENED: Final = 5_000_000
+"""Formatting elements that may be opened again: about as many as fit into a few hundred megabytes."""
+_WALK: Final = 32
+
+_FORMATTING: Final = any_of(*map(ci, "b big code em font i nobr s small strike strong tt u".split())).decode()
+# Behind the start of any of these, an end tag may not be one, or may not close what was opened before.
+_BARRIERS: Final = any_of(
+    *map(
+        ci,
+        "applet caption iframe marquee math noembed noframes object plaintext script select style svg table td "
+        "template textarea th title xmp".split(),
+    )
+).decode()
+# Elements that take no room on the stack of open elements, or close their like when they open.
+_FLAT: Final = frozenset(
+    "a area base basefont bgsound body br caption col colgroup dd dt embed frame head hr html iframe img input keygen "
+    "li link meta noembed noframes optgroup option p param plaintext rb rp rt rtc script source style tbody td "
+    "textarea tfoot th thead title tr track wbr xmp".split()
+)
+_SHAPES: Final = frozenset(
+    "animate circle ellipse fegaussianblur feoffset image line path polygon polyline rect stop use".split()
+)
+_FOREIGN: Final = _SHAPES | frozenset("svg g defs symbol lineargradient radialgradient clippath mask".split())
+# No end tag reaches past these: those of formatting and unknown elements not past a block, no other past a table.
+_SCOPES: Final = frozenset("applet button marquee object select svg math table template".split())
+_BLOCKS: Final = _SCOPES | frozenset(
+    "address article aside blockquote center details dir div dl fieldset figcaption figure footer form frameset h1 h2 "
+    "h3 h4 h5 h6 header hgroup listing main menu nav noscript ol pre search section summary ul".split()
+)
+
+_ATTRIBUTES: Final = ATTRIBUTES.decode()
+_REST: Final = rf"(?:{SIMPLE.decode()}>|{_ATTRIBUTES}>?)"
+_ATTRIBUTE: Final = (
+    r"[^ \t\n\r\f/>][^ \t\n\r\f/>=]*+(?:[ \t\n\r\f]*+=[ \t\n\r\f]*+(?:\"[^\"]*+\"|'[^']*+'|[^ \t\n\r\f>]*+))?+"
+)
+_NAME: Final = r"[A-Za-z][^ \t\n\r\f/>]*+"
+_END: Final = r"(?=[ \t\n\r\f/>])"
+_tag = re.compile(rf"<(/?)({_NAME})({_ATTRIBUTES})>?")
+_attribute = re.compile(_ATTRIBUTE)
+_matters = re.compile(r"(?:href|src|rel|name|content|http-equiv)(?![^ \t\n\r\f/>=])", re.I)
+_crowded = re.compile(rf"<{_NAME}(?:[ \t\n\r\f/]*+{_ATTRIBUTE}){{{MAX_ATTRIBUTES + 1}}}")
+_formatting = re.compile(rf"</?{_FORMATTING}{_END}{_ATTRIBUTES}>?")
+# The next formatting tag (groups 1 and 2) or barrier, past all other tags; or the end, so that it matches everywhere.
+_next_opening = re.compile(
+    rf"[^<]*+(?:<(?!/?(?:{_FORMATTING}|{_BARRIERS}){_END}|[!?])(?:/?{_NAME}{_REST})?+[^<]*+)*+"
+    rf"(?:<(?:(/?)({_FORMATTING}){_END}|(?:/?{_BARRIERS}{_END}|[!?])){_REST}|\Z)"
+)
+
+
+def tame(source: str) -> str:
+    """`source`, or where it is hostile something that gives nearly the same tree at a bounded cost."""
+    tags = source.count("<")
+    if tags * tags > _REOPENED and tags * _most_open(source) > _REOPENED:
+        source = _formatting.sub("", source)
+        tags = source.count("<")
+    if len(source) > _LONG and _crowded.search(source):
+        source = _tag.sub(_with_fewer_attributes, source)
+    return _flattened(source) if tags > _MANY_TAGS else source
+
+
+def _most_open(source: str) -> int:
+    """How many formatting elements may be open at once, at the most."""
+    count = most = 0
+    closable: dict[str, int] = {}
+    for slash, name in _next_opening.findall(source):
+        name = name.lower()
+        if not name:
+            closable.clear()
+        elif not slash:
+            closable[name] = closable.get(name, 0) + 1
+            count += 1
+            most = max(most, count)
+        elif closable.get(name):
+            closable[name] -= 1
+            count -= 1
+    return most
+
+
+def _with_fewer_attributes(tag: re.Match[str]) -> str:
+    attributes = _attribute.findall(tag[3])
+    if len(attributes) <= MAX_ATTRIBUTES:
+        return tag[0]
+    kept = attributes[:MAX_ATTRIBUTES] + list(filter(_matters.match, attributes[MAX_ATTRIBUTES:]))[:MAX_ATTRIBUTES]
+    return f"<{tag[1]}{tag[2]} {' '.join(kept)} >"
+
+
+def _flattened(source: str) -> str:
+    """Without the start tags that would nest elements more than MAX_DEPTH deep."""
+    stack: list[str] = []
+    foreign = False
+
+    def judge(tag: re.Match[str]) -> str:
+        nonlocal foreign
+        name = tag[2].lower()
+        if tag[1]:
+            _close(stack, name)
+            return tag[0]
+        foreign = name == "svg" or (foreign and name in _FOREIGN)
+        if name in _FLAT or (foreign and name in _SHAPES):
+            return tag[0]
+        if len(stack) >= MAX_DEPTH:
+            return " "
+        stack.append(name)
+        return tag[0]
+
+    return _tag.sub(judge, source)
+
+
+def _close(stack: list[str], name: str) -> None:
+    """Take `name` off the stack if a parser surely would; in doubt the stack stays too high, which is harmless."""
+    barriers = _SCOPES if name in _BLOCKS else _BLOCKS
+    for index in range(len(stack) - 1, max(len(stack) - _WALK, 0) - 1, -1):
+        if stack[index] == name:
+            del stack[index:]
+            return
+        if stack[index] in barriers:
+            return

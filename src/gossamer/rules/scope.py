@@ -1,0 +1,105 @@
+"""Scope: whether a URL belongs to the crawl."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from gossamer.errors import ConfigError
+from gossamer.model.domain import registered_domain
+from gossamer.model.url import MAX_LENGTH, host_of
+from gossamer.rules.traps import MAX_DIRECTORIES, MAX_REPEATS, looks_like_trap
+
+MODES: Final = ("host", "domain", "any")
+
+_MAX_REMEMBERED: Final = 100_000
+
+
+class Scope:
+    """Belongs: on a seed's host (or registered domain), matching the patterns, not too long, and no trap.
+
+    Knows the seeds' hosts, and nothing else changes it. Invariant: `_inside[origin]` is what the mode and the present
+    seeds say of that origin.
+    """
+
+    def __init__(
+        self,
+        mode: str = "domain",
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        max_url_length: int = MAX_LENGTH,
+        max_directories: int = MAX_DIRECTORIES,
+    ) -> None:
+        """`include`, `exclude`: regular expressions searched for in the URL; one match is enough for either."""
+        if mode not in MODES:
+            raise ConfigError(f"scope is {mode!r}: it must be one of {', '.join(MODES)}")
+        self.mode = mode
+        self.max_url_length = max_url_length
+        self.max_directories = max_directories
+        # A path with so few slashes is no trap of either kind; two slashes are the scheme's.
+        self._harmless = 2 + min(MAX_REPEATS, max_directories + 1)
+        self._include = [_compiled("include", pattern) for pattern in include]
+        self._exclude = [_compiled("exclude", pattern) for pattern in exclude]
+        self._hosts: set[str] = set()
+        self._domains: set[str] = set()
+        self._inside: dict[str, bool] = {}
+
+    @property
+    def seeds(self) -> frozenset[str]:
+        """The seeds' hosts: to be kept with the crawl, and given to `load` by its next run."""
+        return frozenset(self._hosts)
+
+    def load(self, seeds: Iterable[str]) -> None:
+        seeds = set(seeds)
+        self._hosts |= seeds
+        self._domains.update(registered_domain(host) for host in seeds)
+        self._inside.clear()
+
+    def admit_seed(self, url: str) -> None:
+        """Makes the host (or domain) of a normalised seed belong. The seed itself need not match any pattern."""
+        host = host_of(url)
+        if host not in self._hosts:
+            self.load((host,))
+
+    def judge(self, url: str) -> str:
+        """Empty when the normalised URL belongs, or else the rule that excludes it.
+
+        One of "scope", "length", "exclude", "include", "trap-repeated", "trap-depth".
+        """
+        slash = url.find("/", 8)
+        origin = url[:slash]
+        inside = self._inside.get(origin)
+        if inside is None:
+            inside = self._remember(origin, url)
+        if not inside:
+            return "scope"
+        if len(url) > self.max_url_length:
+            return "length"
+        for excluded in self._exclude:
+            if excluded.search(url):
+                return "exclude"
+        if self._include and not any(included.search(url) for included in self._include):
+            return "include"
+        return looks_like_trap(url[slash:], self.max_directories) if url.count("/") > self._harmless else ""
+
+    def _remember(self, origin: str, url: str) -> bool:
+        if len(self._inside) >= _MAX_REMEMBERED:
+            self._inside.clear()
+        inside = self._inside[origin] = self._belongs(host_of(url))
+        return inside
+
+    def _belongs(self, host: str) -> bool:
+        if self.mode == "any":
+            return True
+        return host in self._hosts if self.mode == "host" else registered_domain(host) in self._domains
+
+
+def _compiled(option: str, pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ConfigError(
+            f"{option}: {pattern!r} is not a regular expression ({error}). "
+            "Escape characters that have a meaning there, for instance \\. for a dot or \\? for a question mark."
+        ) from None

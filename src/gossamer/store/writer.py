@@ -1,0 +1,192 @@
+"""The store: pages in WARC files, their places in CDXJ files; both are cut back to the last commit on opening."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from gossamer.config import StoreConfig
+from gossamer.errors import DamagedError, DiskFullError
+from gossamer.model import Page
+from gossamer.store.cdxj import Lines
+from gossamer.store.warc import RecordWriter, payload_digest
+
+_FLUSH = 1 << 20  # bytes gathered before they are handed to the file
+
+
+def _write(file: BinaryIO, data: bytes) -> None:
+    """All of it: an unbuffered file may take less at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+class Position(msgspec.Struct, frozen=True):
+    """How far the store had come at a commit: the last file, and how much of it and of its CDXJ holds."""
+
+    file: int = -1
+    warc: int = 0
+    cdxj: int = 0
+
+
+class Store:
+    """One writer. Invariant: up to the position that `sync` returned, everything is on disk; what lies beyond it
+    after a crash belongs to no settled visit, and is cut off when the store is opened again.
+    """
+
+    def __init__(self, home: Path, config: StoreConfig, position: Position, software: str, now: float) -> None:
+        self._home = home
+        self._size = config.warc_size
+        self._records = RecordWriter(config.compression, config.request_records)
+        self._lines = Lines()
+        self._software = software
+        self._warc: BinaryIO | None = None
+        self._cdxj: BinaryIO | None = None
+        self._file = position.file
+        self._name = ""
+        self._end = position.warc
+        self._cdxj_end = position.cdxj
+        self._gathered: list[bytes] = []
+        self._gathered_lines: list[str] = []
+        self._gathered_bytes = 0
+        self._unsynced_directory = False
+        home.mkdir(parents=True, exist_ok=True)
+        self._recover(position)
+        self._now = now
+
+    def file_name(self, number: int) -> str:
+        return f"gossamer-{number:05d}.warc.gz"
+
+    def append(self, page: Page) -> tuple[int, int, int]:
+        """Store a page; gives (file number, offset, length) of its response record."""
+        if self._warc is None or self._end >= self._size:
+            self._next_file(page.fetched_at)
+        digest = payload_digest(page.raw)
+        response, request = self._records.page(page, digest)
+        offset, length = self._end, len(response)
+        self._gathered.append(response)
+        if request:
+            self._gathered.append(request)
+        self._end += length + len(request)
+        self._gathered_lines.append(
+            self._lines.line(
+                page.url, page.fetched_at, page.content_type, page.status, digest, offset, length, self._name
+            )
+        )
+        self._gathered_bytes += length + len(request)
+        if self._gathered_bytes >= _FLUSH:
+            self._flush()
+        return self._file, offset, length
+
+    def sync(self) -> Position:
+        """Everything appended so far is on disk when this returns."""
+        self._flush()
+        try:
+            for file in (self._warc, self._cdxj):
+                if file is not None:
+                    os.fdatasync(file.fileno())
+            if self._unsynced_directory:
+                self._sync_directory()
+        except OSError as error:
+            raise self._explained(error) from error
+        return Position(self._file, self._end, self._cdxj_end)
+
+    def close(self) -> None:
+        for file in (self._warc, self._cdxj):
+            if file is not None:
+                file.close()
+        self._warc = self._cdxj = None
+
+    def _flush(self) -> None:
+        if not self._gathered or self._warc is None or self._cdxj is None:
+            return
+        lines = "".join(self._gathered_lines).encode()
+        try:
+            _write(self._warc, b"".join(self._gathered))
+            _write(self._cdxj, lines)
+        except OSError as error:
+            raise self._explained(error) from error
+        self._cdxj_end += len(lines)
+        self._gathered.clear()
+        self._gathered_lines.clear()
+        self._gathered_bytes = 0
+
+    def _next_file(self, now: float) -> None:
+        if self._warc is not None:
+            self.sync()
+            self.close()
+            self._file += 1
+        elif self._file >= 0 and self._end < self._size:
+            self._open_file("ab")
+            return
+        else:
+            self._file += 1
+        self._end = self._cdxj_end = 0
+        self._open_file("wb")
+        fields = {
+            "software": self._software,
+            "format": "WARC File Format 1.1",
+            "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+            "robots": "obey",
+        }
+        info = self._records.warcinfo(self._name, fields, now)
+        self._gathered.append(info)
+        self._gathered_bytes += len(info)
+        self._end += len(info)
+
+    def _open_file(self, mode: str) -> None:
+        self._name = self.file_name(self._file)
+        try:
+            # Unbuffered: the store gathers by itself, so that what is on disk is known exactly.
+            self._warc = open(self._home / self._name, mode, buffering=0)  # type: ignore[assignment]  # noqa: SIM115
+            self._cdxj = open(self._cdxj_path(self._file), mode, buffering=0)  # type: ignore[assignment]  # noqa: SIM115
+        except OSError as error:
+            raise self._explained(error) from error
+        self._unsynced_directory = True
+
+    def _cdxj_path(self, number: int) -> Path:
+        return self._home / self.file_name(number).replace(".warc.gz", ".cdxj")
+
+    def _sync_directory(self) -> None:
+        directory = os.open(self._home, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+        self._unsynced_directory = False
+
+    def _recover(self, position: Position) -> None:
+        """Cut off what came after the last commit."""
+        for number in range(position.file + 1, 1 << 30):
+            stale = [path for path in (self._home / self.file_name(number), self._cdxj_path(number)) if path.exists()]
+            if not stale:
+                break
+            for path in stale:
+                path.unlink()
+        if position.file < 0:
+            return
+        for path, size in (
+            (self._home / self.file_name(position.file), position.warc),
+            (self._cdxj_path(position.file), position.cdxj),
+        ):
+            have = path.stat().st_size if path.exists() else 0
+            if have < size:
+                raise DamagedError(
+                    f"{path} has {have:,} bytes, but {size:,} were committed: it was cut or replaced. "
+                    "Put the whole file back, or crawl into a new directory."
+                )
+            if have > size:
+                os.truncate(path, size)
+
+    def _explained(self, error: OSError) -> Exception:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            need = self._gathered_bytes + (64 << 20)
+            return DiskFullError(
+                f"The disk that holds {self._home} is full. Free at least {need / 1e6:,.0f} MB, "
+                "then run the same command again: nothing committed is lost."
+            )
+        return error

@@ -1,0 +1,171 @@
+"""The arrival log: every request as the server saw it, so that politeness is judged from the server's side."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from gossamer.errors import ConfigError
+
+_FLUSH_LINES = 1_000
+
+
+class Arrival(NamedTuple):
+    """One request: `time` is monotonic, `wall` is seconds since 1970; `status` is 0 where no HTTP response was sent."""
+
+    time: float
+    wall: float
+    host: str
+    path: str
+    method: str
+    user_agent: str
+    connection: int
+    status: int
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}{self.path}"
+
+
+class ArrivalLog(ABC):
+    """Where the server tells of each request, at the moment it has the answer and before it sends it.
+
+    Invariant: arrivals are in order, and their `time` never decreases. Safe to read from another thread.
+    """
+
+    @abstractmethod
+    def add(self, host: bytes, path: bytes, method: bytes, user_agent: bytes, connection: int, status: int) -> None: ...
+
+    @property
+    @abstractmethod
+    def arrivals(self) -> list[Arrival]: ...
+
+    def flush(self) -> None:  # noqa: B027 - most logs have nothing to flush
+        pass
+
+    def close(self) -> None:  # noqa: B027
+        pass
+
+    def by_host(self) -> dict[str, list[Arrival]]:
+        found: defaultdict[str, list[Arrival]] = defaultdict(list)
+        for arrival in self.arrivals:
+            found[arrival.host].append(arrival)
+        return dict(found)
+
+    def min_gap(self, host: str, robots: bool = True) -> float:
+        """Least seconds between two requests to a host, infinite with fewer than two. `robots` counts /robots.txt."""
+        times = [a.time for a in self.arrivals if a.host == host and (robots or a.path != "/robots.txt")]
+        return min((later - earlier for earlier, later in pairwise(times)), default=float("inf"))
+
+    def requests_per_url(self) -> Counter[str]:
+        return Counter(arrival.url for arrival in self.arrivals)
+
+
+class NoLog(ArrivalLog):
+    """Remembers nothing: for long runs nobody asks about."""
+
+    def add(self, host: bytes, path: bytes, method: bytes, user_agent: bytes, connection: int, status: int) -> None:
+        pass
+
+    @property
+    def arrivals(self) -> list[Arrival]:
+        return []
+
+
+class MemoryLog(ArrivalLog):
+    """Keeps all arrivals in memory, as bytes until somebody asks."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[float, bytes, bytes, bytes, bytes, int, int]] = []
+        self._wall_offset = time.time() - time.monotonic()
+        self._awaited = 0
+        self._reached = threading.Event()
+
+    def add(self, host: bytes, path: bytes, method: bytes, user_agent: bytes, connection: int, status: int) -> None:
+        self._rows.append((time.monotonic(), host, path, method, user_agent, connection, status))
+        if len(self._rows) == self._awaited:
+            self._reached.set()
+
+    def wait_for(self, requests: int, timeout: float) -> bool:
+        """Until this many have come in all, from another thread; false when they have not in time."""
+        self._reached.clear()
+        self._awaited = requests
+        return len(self._rows) >= requests or self._reached.wait(timeout)
+
+    def clear(self) -> None:
+        self._rows.clear()
+
+    @property
+    def arrivals(self) -> list[Arrival]:
+        offset = self._wall_offset
+        return [
+            Arrival(at, at + offset, _host(host), _text(path), _text(method), _text(agent), connection, status)
+            for at, host, path, method, agent, connection, status in list(self._rows)
+        ]
+
+
+class _Line(msgspec.Struct):
+    time: float
+    host: str
+    path: str
+    user_agent: str
+    connection: int
+    method: str
+    status: int
+
+
+class FileLog(ArrivalLog):
+    """One JSON line per request. Lines wait in memory until the server's flush, each half second and at its end.
+
+    `time` is seconds since 1970 on a clock that does not jump while the server runs.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file = path.open("wb")
+        except OSError as error:
+            raise ConfigError(f"The log {path} cannot be written ({error.strerror}): choose another file.") from error
+        self._path = path
+        self._lines: list[bytes] = []
+        self._encode = msgspec.json.Encoder().encode
+        self._wall_offset = time.time() - time.monotonic()
+
+    def add(self, host: bytes, path: bytes, method: bytes, user_agent: bytes, connection: int, status: int) -> None:
+        now = time.monotonic() + self._wall_offset
+        line = _Line(now, _host(host), _text(path), _text(user_agent), connection, _text(method), status)
+        self._lines.append(self._encode(line))
+        if len(self._lines) >= _FLUSH_LINES:
+            self.flush()
+
+    @property
+    def arrivals(self) -> list[Arrival]:
+        """What is in the file; the last half second may be missing while the server runs."""
+        lines = msgspec.json.Decoder(list[_Line]).decode(b"[" + b",".join(self._path.read_bytes().splitlines()) + b"]")
+        return [Arrival(x.time, x.time, x.host, x.path, x.method, x.user_agent, x.connection, x.status) for x in lines]
+
+    def flush(self) -> None:
+        if self._lines:
+            self._lines.append(b"")
+            self._file.write(b"\n".join(self._lines))
+            self._lines = []
+            self._file.flush()
+
+    def close(self) -> None:
+        if not self._file.closed:
+            self.flush()
+            self._file.close()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("latin-1")
+
+
+def _host(data: bytes) -> str:
+    return data.decode("latin-1").lower().removesuffix(":80")

@@ -1,0 +1,219 @@
+"""The simulated web itself: what exists, as a function of seed, host, path and time. Nothing is stored.
+
+Links never change with time, texts do; so what is reachable does not depend on when one asks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import xxhash
+
+from gossamer.errors import ConfigError
+from gossamer.testing.clock import Clock, SystemClock
+from gossamer.testing.web import history
+from gossamer.testing.web.dice import mix, pick, share
+from gossamer.testing.web.extras import NO_DIRECTIVES, Directives, Extra, directives, extras
+from gossamer.testing.web.graph import Graph, private_pages
+from gossamer.testing.web.hosts import Host, HostSizes, make_host
+from gossamer.testing.web.names import HostNames
+from gossamer.testing.web.paths import Resource, Section, page_path, parse_path, path_of
+from gossamer.testing.web.profile import profile_named
+from gossamer.testing.web.traps import trap_entrance
+
+LIMIT = 10**9  # hosts and pages per host: names stay short and draws unbiased
+LIST_PAGES = 10  # pages listed on one /list page
+_CACHED_HOSTS = 16_384
+
+
+class Redirect(NamedTuple):
+    """Where a redirect leads; `host` is None for a place outside the world, then `path` is the whole URL."""
+
+    status: int
+    host: int | None
+    path: bytes
+
+
+class World:
+    """`hosts` hosts of about `pages` pages each.
+
+    Invariant: two worlds with equal arguments are equal in every byte at equal times.
+    """
+
+    def __init__(
+        self,
+        seed: int = 1,
+        hosts: int = 100,
+        pages: int = 100,
+        profile: str = "plain",
+        clock: Clock | None = None,
+        faults: float | None = None,
+    ) -> None:
+        for name, number in (("hosts", hosts), ("pages", pages)):
+            if not 1 <= number <= LIMIT:
+                raise ConfigError(f"The simulated web needs between 1 and {LIMIT:,} {name}, not {number:,}.")
+        self.profile = profile_named(profile)
+        self.faults = self.profile.faults if faults is None else faults
+        if not 0 <= self.faults <= 1:
+            raise ConfigError(f"The share of faults is a number between 0 and 1, not {self.faults:g}.")
+        self.seed = seed
+        self.hosts = hosts
+        self.pages = pages
+        self.clock: Clock = clock or SystemClock()
+        self.names = HostNames(seed)
+        self._sizes = HostSizes(seed, pages, self.profile.varied)
+        self.graph = Graph(seed, hosts, self._sizes.size)
+        self._cache: dict[int, Host] = {}
+
+    # ---- hosts
+
+    def host(self, index: int) -> Host:
+        found = self._cache.get(index)
+        if found is None:
+            if len(self._cache) >= _CACHED_HOSTS:
+                self._cache.clear()
+            found = self._cache[index] = make_host(self.seed, index, self.names, self._sizes, self.profile)
+        return found
+
+    def find(self, name: str) -> Host | None:
+        index = self.names.index(name)
+        return self.host(index) if index is not None and index < self.hosts else None
+
+    def url(self, host: int, path: bytes | str = b"/") -> str:
+        return f"http://{self.names.name(host)}{path if isinstance(path, str) else path.decode()}"
+
+    def marker(self, host: Host, page: int) -> str:
+        """A word that only this page and its duplicates show: searching it must find exactly these."""
+        return f"h{host.origin}p{page}"
+
+    # ---- what is there
+
+    def resource(self, host: Host, path: bytes) -> Resource | None:
+        """What is behind a path, or None where there is nothing (404)."""
+        found = parse_path(path)
+        if found is None:
+            return None
+        section, number, _ = found
+        if section is Section.PAGE:
+            return found if number < host.size else None
+        if section is Section.PRIVATE:
+            return found if number < private_pages(host.size) else None
+        if section is Section.TRAP or section is Section.OUT:
+            return found if self.profile.traps else None
+        limit = 3 * host.size if section is Section.LOOP else host.size
+        return found if self.profile.varied and number < limit else None
+
+    def fault(self, host: Host, path: bytes) -> str | None:
+        """What goes wrong with this URL, always; roots answer, so that a crawl can begin."""
+        if not self.faults or path == b"/":
+            return None
+        x = mix(self.seed, host.index, xxhash.xxh3_64_intdigest(path))
+        return pick(x, self.profile.fault_kinds) if share(x) < self.faults else None
+
+    def directives(self, host: Host, page: int) -> Directives:
+        if not self.profile.varied:
+            return NO_DIRECTIVES
+        return directives(self.seed, host.origin, page, self.graph.is_leaf(page, host.size))
+
+    def extras(self, host: Host, page: int) -> list[Extra]:
+        if not self.profile.varied:
+            return []
+        nofollow = bool(self.directives(host, page).nofollow)
+        return extras(self.seed, host.origin, page, host.size, nofollow, self.profile.traps)
+
+    def redirect(self, host: Host, resource: Resource) -> Redirect:
+        """Where /go, /loop and /out lead: mostly to a page, sometimes on, away, round in circles or nowhere."""
+        number = resource.number
+        x = mix(self.seed, host.index, number ^ 0x1F1F)
+        status = (301, 302, 303, 307, 308)[x % 5]
+        if resource.section is Section.LOOP:
+            return Redirect(status, host.index, path_of(Section.LOOP, number - 2 if number % 3 == 2 else number + 1))
+        if resource.section is Section.OUT:
+            return Redirect(status, None, _FORBIDDEN[(x >> 8) % len(_FORBIDDEN)])
+        choice = x >> 8 & 15
+        if choice < 9:
+            return Redirect(status, host.index, page_path((x >> 16) % host.size))
+        if choice < 11:
+            return Redirect(status, (x >> 16) % self.hosts, b"/")
+        if choice < 14 and number + 1 < host.size:
+            return Redirect(status, host.index, path_of(Section.GO, number + 1))
+        if choice == 14:
+            return Redirect(status, host.index, path_of(Section.LOOP, 3 * number))
+        return Redirect(status, host.index, path_of(Section.GONE, number))
+
+    # ---- links
+
+    def links(self, host: Host, resource: Resource, embedded: bool = False) -> list[tuple[int, bytes]]:
+        """What an obedient crawler follows from an HTML page: (host, path), in the order of the page.
+
+        `embedded` adds images and style sheets. Pages that say nofollow, and faulty ones, lead nowhere.
+        """
+        section, number, path = resource
+        if self.faults and self.fault(host, path) not in (None, "slow"):
+            return []
+        if section is Section.PRINT:
+            section = Section.PAGE
+        if section is not Section.PAGE:
+            return self._leaf_links(host, resource)
+        content = host.origin
+        if self.directives(host, number).nofollow:
+            return []
+        here = host.index
+        inside, across, private = self.graph.links(content, number, host.size)
+        found = [(here, page_path(page)) for page in inside]
+        found += [(other, page_path(page)) for other, page in across]
+        if private >= 0:
+            found.append((here, path_of(Section.PRIVATE, private)))
+        for extra in self.extras(host, number):
+            if extra.form == "a" or (embedded and extra.form in ("img", "css")):
+                found.append((here, trap_entrance(number) if extra.section is Section.TRAP else path_of(*extra[:2])))
+        return found
+
+    def _leaf_links(self, host: Host, resource: Resource) -> list[tuple[int, bytes]]:
+        section, number, _ = resource
+        if section is Section.LIST:
+            return [(host.index, path) for path in list_links(number, host.size)]
+        if section in (Section.PRIVATE, Section.HIDDEN, Section.ARCHIVE):
+            return [(host.index, b"/")]
+        return []
+
+    # ---- time
+
+    def changed_at(self, host: Host, page: int) -> float:
+        """When the version of a page that is served now came about."""
+        return history.last_change(self.seed, host.origin, page, self.clock.now())
+
+    def change_interval(self, host: Host, page: int) -> float | None:
+        """Mean seconds between changes of a page, None if it never changes."""
+        return history.interval_of(self.seed, host.origin, page) if self.profile.varied else None
+
+    def changes(self, host: Host, page: int, start: float, end: float) -> list[float]:
+        """The moments a page changed after `start`, up to `end`."""
+        if not self.profile.varied:
+            return []
+        return history.changes_between(self.seed, host.origin, page, start, end)
+
+
+def gone_status(number: int) -> int:
+    return 404 if number % 4 else 410
+
+
+def list_links(number: int, size: int) -> list[bytes]:
+    first = number * LIST_PAGES
+    paths = [page_path(page) for page in range(first, min(first + LIST_PAGES, size))]
+    if first + LIST_PAGES < size:
+        paths.append(path_of(Section.LIST, number + 1))
+    return [b"/index.html", *paths]
+
+
+# Addresses that a redirect of a hostile host points a careless crawler to.
+_FORBIDDEN = (
+    b"http://169.254.169.254/latest/meta-data/",
+    b"http://127.0.0.1:22/",
+    b"http://[::1]/",
+    b"http://[::ffff:10.0.0.1]/",
+    b"http://192.168.0.1/",
+    b"http://0x7f.1/",
+    b"http://localhost:6379/",
+    b"file:///etc/passwd",
+)

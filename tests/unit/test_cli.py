@@ -1,0 +1,298 @@
+"""The command line as seen by a user. The crawl itself is replaced: what is tested is what reaches it."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from gossamer import agent
+from gossamer.agent.progress import Progress, Summary
+from gossamer.cli import COMMANDS, run
+from gossamer.config import OPTIONS, Config
+from gossamer.errors import CrawlDirError, DiskFullError
+
+
+class Recorded:
+    """Stands for `agent.run` and keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.config = Config()
+        self.home = Path()
+        self.seeds: list[str] = []
+        self.result: Summary | Exception = Summary(pages=12, ok=11, urls=40, hosts=2, reason="complete")
+
+    def __call__(
+        self,
+        config: Config,
+        home: Path,
+        seeds: Iterable[str],
+        *,
+        watch: Callable[[Progress], None] | None = None,
+        every: float = 0.5,
+        notice: Callable[[str], None] | None = None,
+    ) -> Summary:
+        self.config, self.home, self.seeds = config, home, list(seeds)
+        assert watch
+        assert notice
+        watch(Progress(pages=3, max_pages=12, pages_per_s=4112.0))
+        if isinstance(self.result, Progress):
+            watch(self.result)
+        notice("seed ftp://x is left out")
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+@pytest.fixture
+def crawl(monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    recorded = Recorded()
+    monkeypatch.setattr(agent, "run", recorded, raising=False)
+    return recorded
+
+
+def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
+    flags = {
+        "scope.scope": ("host", "host"),
+        "scope.include": ("/a{1,2}", ("/a{1,2}",)),
+        "scope.exclude": ("/b", ("/b",)),
+        "scope.types": ("text/html,text/plain", ("text/html", "text/plain")),
+        "scope.networks": ("8.8.0.0/16", ("8.8.0.0/16",)),
+        "scope.max_depth": ("3", 3),
+        "policy.delay": ("1.5m", 90.0),
+        "policy.host_connections": ("2", 2),
+        "fetch.connections": ("64", 64),
+        "fetch.user_agent": ("mybot/2", "mybot/2"),
+        "fetch.contact": ("me@example.org", "me@example.org"),
+        "fetch.connect": ("*=127.0.0.1:8080", ("*=127.0.0.1:8080",)),
+        "fetch.dns": ("127.0.0.1:5353", ("127.0.0.1:5353",)),
+        "fetch.rate": ("2.5", 2.5),
+        "fetch.bandwidth": ("5MB", 5_000_000),
+        "agent.max_pages": ("100", 100),
+        "agent.time_limit": ("90s", 90.0),
+    }
+    assert set(flags) | {"fetch.allow_private"} == {name for name, option in OPTIONS.items() if option.flag}
+    arguments = ["crawl", "https://example.org", "--dir", str(tmp_path), "--allow-private", "--no-index"]
+    for name, (text, _) in flags.items():
+        arguments += [OPTIONS[name].flag, text]
+    assert run(arguments) == 0
+    for name, (_, value) in flags.items():
+        section, _, key = name.partition(".")
+        assert getattr(getattr(crawl.config, section), key) == value, name
+    assert crawl.config.fetch.allow_private
+    assert crawl.home == tmp_path
+    assert crawl.seeds == ["https://example.org"]
+
+
+def test_without_flags_the_defaults_hold(crawl: Recorded, tmp_path: Path) -> None:
+    assert run(["crawl", "https://example.org", "--dir", str(tmp_path)]) == 0
+    assert crawl.config == Config()
+
+
+def test_repeated_flags_add_up(crawl: Recorded, tmp_path: Path) -> None:
+    run(
+        [
+            "crawl",
+            "x",
+            "--dir",
+            str(tmp_path),
+            "--types",
+            "a/b",
+            "--types",
+            "c/d,e/f",
+            "--include",
+            "x",
+            "--include",
+            "y",
+        ]
+    )
+    assert crawl.config.scope.types == ("a/b", "c/d", "e/f")
+    assert crawl.config.scope.include == ("x", "y")
+
+
+def test_seeds_from_files_and_stdin(crawl: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_bytes(b"\xef\xbb\xbfhttps://b.example\r\n\r\n# not this\n  https://c.example  \n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"https://d.example\n#\nhttps://\xff.example\n")))
+    assert run(["crawl", "https://a.example", f"@{seeds}", "-", "--dir", str(tmp_path)]) == 0
+    assert crawl.seeds == [
+        "https://a.example",
+        "https://b.example",
+        "https://c.example",
+        "https://d.example",
+        "https://\ufffd.example",
+    ]
+
+
+def test_a_seed_file_is_read_as_it_is_asked_for(tmp_path: Path) -> None:
+    from gossamer.cli.seeds import read_seeds
+
+    file = tmp_path / "seeds.txt"
+    file.write_text("https://a.example\n")
+    seeds = read_seeds([f"@{file}"])
+    file.write_text("https://b.example\n")
+    assert list(seeds) == ["https://b.example"]
+
+
+def test_a_crawl_goes_on_with_the_settings_it_had(crawl: Recorded, tmp_path: Path) -> None:
+    run(["crawl", "x", "--dir", str(tmp_path), "--delay", "3s", "--allow-private", "--max-pages", "5"])
+    (tmp_path / "gossamer.toml").write_text(crawl.config.to_toml(), encoding="utf-8")
+    assert run(["crawl", "--dir", str(tmp_path), "--connections", "9"]) == 0
+    assert crawl.seeds == []
+    assert crawl.config.policy.delay == 3.0
+    assert crawl.config.fetch.allow_private
+    assert crawl.config.fetch.connections == 9
+    assert crawl.config.agent.max_pages == 0
+    run(["crawl", "--dir", str(tmp_path), "--no-allow-private"])
+    assert not crawl.config.fetch.allow_private
+
+
+def test_a_file_named_takes_the_place_of_the_kept_settings(crawl: Recorded, tmp_path: Path) -> None:
+    (tmp_path / "gossamer.toml").write_text("[policy]\ndelay = 3\n")
+    (tmp_path / "mine.toml").write_text("[policy]\nmax_tries = 7\n")
+    run(["crawl", "--dir", str(tmp_path), "--config", str(tmp_path / "mine.toml"), "--delay", "2"])
+    assert (crawl.config.policy.max_tries, crawl.config.policy.delay) == (7, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["crawl", "x"], "Missing option '--dir'. See 'gossamer crawl --help'."),
+        (["crawl", "x", "--dir", "DIR", "--max-pages"], "Option '--max-pages' requires an argument."),
+        (["crawl", "x", "--dir", "DIR", "--maxpages", "3"], "No such option: --maxpages"),
+        (["crawl", "x", "--dir", "DIR", "--max-pages", "many"], "--max-pages: 'many' is not a whole number"),
+        (["crawl", "x", "--dir", "DIR", "--delay", "soon"], "--delay: 'soon' is not a duration such as 10s"),
+        (
+            ["crawl", "x", "--dir", "DIR", "--agents", "2"],
+            "--agents: '2' is not possible yet; this version runs 1 agent",
+        ),
+        (["crawl", "x", "--dir", "DIR", "--index"], "--index: this version has no full-text index yet"),
+        (
+            ["crawl", "x", "--dir", "DIR", "--strategy", "best"],
+            "--strategy: 'best' is not known; this version has breadth",
+        ),
+        (["crawl", "x", "--dir", "DIR", "--config", "DIR/no.toml"], "no.toml: cannot be read (No such file"),
+        (["crawl", "--dir", "DIR"], "there is no crawl in DIR to go on with: give at least one SEED"),
+        (["crawl", "@DIR/no", "--dir", "DIR"], "@DIR/no: the seed file 'DIR/no' cannot be read (No such file"),
+        (["crawl", "@DIR", "--dir", "DIR"], "cannot be read (Is a directory)"),
+        (
+            ["urls", "--dir", "DIR", "--state", "quued"],
+            "is not one of queued, fetched, dead, excluded; did you mean 'queued'?",
+        ),
+        (["crwal"], "No such command 'crwal'. Did you mean 'crawl'?"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_status_2(
+    crawl: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert run([argument.replace("DIR", str(tmp_path)) for argument in arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("gossamer: ")
+    assert err.count("\n") == 1
+    assert message.replace("DIR", str(tmp_path)) in err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(CrawlDirError("d is in use"), 2), (DiskFullError("3 GB are needed"), 1)]
+)
+def test_our_failures_are_one_line(
+    crawl: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str], error: Exception, status: int
+) -> None:
+    crawl.result = error
+    assert run(["crawl", "x", "--dir", str(tmp_path)]) == status
+    assert capsys.readouterr().err.endswith(f"gossamer: {error}\n")
+
+
+def test_json_is_the_last_line_of_stdout(crawl: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl.result = Progress(
+        pages=12, ok=11, urls=40, hosts=2, seconds=1.23456, reason="max_pages", run_pages=6, running=False
+    )
+    assert run(["crawl", "x", "--dir", str(tmp_path), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {
+        "pages": 12,
+        "ok": 11,
+        "faults": 0,
+        "excluded": 0,
+        "urls": 40,
+        "hosts": 2,
+        "bytes": 0,
+        "seconds": 1.235,
+        "cpu_seconds": 0.0,
+        "reason": "max_pages",
+    }
+    assert "3 / 12 pages · 4,112/s" in err
+    assert "seed ftp://x is left out" in err
+    assert "the limit of pages is reached" in err
+    assert "1.2 s, 0 s of CPU, 6 pages, 4.86/s" in err
+
+
+def test_the_summary_goes_to_stdout(crawl: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["crawl", "x", "--dir", str(tmp_path)])
+    out = capsys.readouterr().out
+    assert f"{tmp_path}: complete" in out
+    assert "12 (11 ok, 1 other)" in out
+    assert "40 known on 2 hosts" in out
+
+
+def test_a_stopped_crawl_says_how_to_go_on(
+    crawl: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    crawl.result = Summary(reason="stopped")
+    home = str(tmp_path / "a crawl")
+    assert run(["crawl", "https://a.example/?b&c", "-", "--dir", home, "--max-pages", "5"]) == 130
+    command = f"gossamer crawl 'https://a.example/?b&c' --dir '{home}' --max-pages 5\n"
+    assert capsys.readouterr().out.endswith(command)
+
+
+def test_no_delay_and_no_contact_are_noted(crawl: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["crawl", "x", "--dir", str(tmp_path), "--delay", "0"])
+    err = capsys.readouterr().err
+    assert "note: --delay 0 makes no pause between visits to a host" in err
+    assert "note: no --contact given" in err
+    run(["crawl", "x", "--dir", str(tmp_path), "--contact", "me@example.org"])
+    assert "note:" not in capsys.readouterr().err
+
+
+def test_help_names_every_flag_with_its_options_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["crawl", "--help"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    for option in OPTIONS.values():
+        if option.flag:
+            assert f"{option.flag} " in words
+            assert option.help in words
+
+
+def test_no_arguments_show_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 0
+    out = capsys.readouterr().out
+    for command in ("crawl", "urls", "status", "simweb"):
+        assert f"\n  {command} " in out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_each_says_of_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    assert COMMANDS[name].rstrip(".") in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("gossamer")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """What takes long to load would be felt at every `--help`."""
+    code = (
+        "import sys, gossamer.cli; gossamer.cli.run(['--help']);"
+        "print([m for m in ('rich', 'pydantic', 'pycurl', 'uvloop', 'rocksdict', 'resiliparse') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

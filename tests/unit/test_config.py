@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gossamer.config import OPTIONS, Config, connect_rule, default_contact, dns_server, has_contact, load, user_agent
+from gossamer.config.kinds import (
+    Choice,
+    Decimal,
+    Duration,
+    Kind,
+    Many,
+    Size,
+    Switch,
+    Text,
+    Whole,
+    WholeOrNone,
+)
+from gossamer.config.options import SECTIONS, FetchConfig
+from gossamer.errors import ConfigError
+
+
+def written(path: Path, text: str) -> Path:
+    file = path / "settings.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_nothing_given_gives_the_defaults() -> None:
+    assert load() == Config()
+    assert load().policy.delay == 1.0
+    assert load().fetch.connections == 256
+    assert load().scope.max_depth is None
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path, '[policy]\ndelay = "3s"\nmax_tries = 2\n')
+    config = load(file, {"policy.delay": "250ms"})
+    assert (config.policy.delay, config.policy.max_tries) == (0.25, 2)
+
+
+def test_what_is_not_given_on_the_command_line_stays(tmp_path: Path) -> None:
+    assert load(written(tmp_path, "[fetch]\nconnections = 9"), {"fetch.connections": None}).fetch.connections == 9
+
+
+def test_units_and_plain_numbers_in_a_file(tmp_path: Path) -> None:
+    config = load(written(tmp_path, '[fetch]\ntimeout = 7\nmax_body = "2MB"\nbandwidth = 5000000\nrate = 3\n'))
+    assert config.fetch.timeout == 7.0
+    assert config.fetch.max_body == 2_000_000
+    assert config.fetch.bandwidth == 5_000_000
+    assert config.fetch.rate == 3.0
+
+
+def test_lists_by_comma_and_by_repetition() -> None:
+    config = load(None, {"scope.types": ["text/html, text/plain", "image/*"], "fetch.dns": "9.9.9.9,1.1.1.1:5353"})
+    assert config.scope.types == ("text/html", "text/plain", "image/*")
+    assert config.fetch.dns == ("9.9.9.9", "1.1.1.1:5353")
+
+
+def test_a_comma_in_a_regular_expression_is_part_of_it() -> None:
+    assert load(None, {"scope.include": [r"/\d{1,3}$", "b"]}).scope.include == (r"/\d{1,3}$", "b")
+
+
+def test_a_limit_holds_for_one_run(tmp_path: Path) -> None:
+    kept = written(tmp_path, Config().to_toml().replace("max_pages = 0", "max_pages = 10").replace('"1s"', '"2s"'))
+    assert load(kept).agent.max_pages == 10
+    resumed = load(kept, resumed=True)
+    assert (resumed.agent.max_pages, resumed.policy.delay) == (0, 2.0)
+    assert load(kept, {"agent.max_pages": "20"}, resumed=True).agent.max_pages == 20
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        ({"policy.delay": "5x"}, "--delay: '5x' is not a duration such as 10s"),
+        ({"policy.delay": "-1"}, "--delay: '-1' is not a duration of at least 0s"),
+        ({"fetch.connections": "0"}, "--connections: '0' is not a whole number of at least 1 and at most 20,000"),
+        ({"fetch.connections": "many"}, "--connections: 'many' is not a whole number"),
+        ({"fetch.connections": 1.5}, "--connections: 1.5 is not a whole number"),
+        ({"scope.max_depth": "-3"}, "--max-depth: '-3' is not a whole number of at least 0, or none"),
+        ({"scope.include": ["a", "("]}, "--include: '(' is not a regular expression (missing )"),
+        ({"scope.types": "text/html,html"}, "--types: 'html' is not a media type such as text/html"),
+        ({"scope.networks": ["192.0.2.1/24"]}, "--networks: '192.0.2.1/24' is not a network such as"),
+        ({"scope.scope": "hosts"}, "--scope: 'hosts' is not one of host, domain, any; did you mean 'host'?"),
+        ({"fetch.connect": "x=1"}, "--connect: 'x=1' is not PATTERN=IP:PORT"),
+        ({"fetch.dns": ["dns.example"]}, "--dns: 'dns.example' is not the address of a DNS server"),
+        ({"fetch.user_agent": "a\r\nX: y"}, r"--user-agent: 'a\r\nX: y' is not text of printable ASCII"),
+        ({"fetch.user_agent": " "}, "--user-agent: ' ' is not text that is not empty"),
+        ({"fetch.max_body": "1x"}, "fetch.max_body: '1x' is not a size such as"),
+        ({"fetch.rate": "nan"}, "--rate: 'nan' is not a number"),
+        ({"parse.follow": ["imgg"]}, "parse.follow: 'imgg' is not a kind of link; known are a, applet"),
+        ({"policy.dealy": "1"}, "unknown option 'policy.dealy'; did you mean 'policy.delay'?"),
+        ({"policy.host_connections": 50, "fetch.connections": 4}, "--host-connections (50) is more than --connections"),
+        ({"scope.networks": "10.0.0.0/8"}, "--networks 10.0.0.0/8: all of these are private"),
+        ({"scope.include": ["\udcff"]}, "is not text in UTF-8"),
+    ],
+)
+def test_a_wrong_option_is_named_with_what_is_expected(given_: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load(None, given_)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[polcy]", "settings.toml: unknown section 'polcy'; did you mean 'policy'?"),
+        ("[zzz]", "settings.toml: unknown section 'zzz'; known are scope, policy"),
+        ("[policy]\ndealy = 1", "settings.toml: [policy] unknown option 'dealy'; did you mean 'delay'?"),
+        ("[policy]\nmax_pages = 1", "settings.toml: [policy] 'max_pages' belongs in section [agent]"),
+        ("delay = 1", "settings.toml: 'delay' belongs in section [policy]"),
+        ("scope = 'host'", "settings.toml: scope is a section"),
+        ("[policy]\ndelay = true", "settings.toml: policy.delay: True is not a duration"),
+        ("[fetch]\nconnections = '12'", "settings.toml: fetch.connections: '12' is not a whole number"),
+        ("[fetch]\nallow_private = 1", "settings.toml: fetch.allow_private: 1 is not true or false"),
+        ("[scope]\ninclude = [1]", "settings.toml: scope.include: [1] is not a list of texts"),
+        ("x = [", "settings.toml: is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_option(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load(written(tmp_path, text))
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.toml: cannot be read \(No such file"):
+        load(tmp_path / "nowhere.toml")
+
+
+def test_private_networks_are_fine_when_allowed() -> None:
+    overrides = {"scope.networks": "10.0.0.0/8", "fetch.allow_private": True}
+    assert load(None, overrides).scope.networks == ("10.0.0.0/8",)
+
+
+_TEXTS: dict[str, st.SearchStrategy[str]] = {
+    "types": st.sampled_from(["text/html", "text/*", "*/*", "image/svg+xml"]),
+    "networks": st.sampled_from(["8.8.0.0/16", "2001:4860::/32"]),
+    "connect": st.sampled_from(["*=127.0.0.1:80", "*.a.example=[::1]:8080"]),
+    "dns": st.sampled_from(["9.9.9.9", "127.0.0.1:5353", "[::1]:53"]),
+    "follow": st.sampled_from(["a", "img", "link:next"]),
+    "include": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),
+    "exclude": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),
+}
+
+
+def values(key: str, kind: Kind[Any]) -> st.SearchStrategy[Any]:
+    match kind:
+        case Choice():
+            return st.sampled_from(kind.names)
+        case WholeOrNone():
+            return st.none() | st.integers(0, 10**9)
+        case Whole() | Size():
+            return st.integers(int(kind.minimum), int(min(kind.maximum, 2**53)))
+        case Duration() | Decimal():
+            return st.floats(kind.minimum, min(kind.maximum, 1e9))
+        case Switch():
+            return st.booleans()
+        case Text():
+            return st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1)
+        case Many():
+            return st.lists(_TEXTS[key], max_size=3).map(tuple)
+    raise AssertionError(f"no strategy for {key}")
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> Config:
+    sections = {
+        section: cls(
+            **{
+                field.name: draw(values(field.name, OPTIONS[f"{section}.{field.name}"].kind))
+                for field in dataclasses.fields(cls)
+            }
+        )
+        for section, cls in SECTIONS.items()
+    }
+    fetch = sections["fetch"]
+    sections["policy"] = dataclasses.replace(
+        sections["policy"], host_connections=min(fetch.connections, sections["policy"].host_connections)
+    )
+    return Config(**sections)
+
+
+@given(configs())
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+def test_what_is_written_reads_back_equal(tmp_path: Path, config: Config) -> None:
+    assert load(written(tmp_path, config.to_toml())) == config
+
+
+def test_the_written_file_explains_every_option() -> None:
+    text = Config().to_toml()
+    for option in OPTIONS.values():
+        assert f"# {option.help}\n{option.key} = " in text
+
+
+@pytest.mark.parametrize(
+    ("name", "contact", "header"),
+    [
+        ("gossamer/0.1", "me@example.org", "gossamer/0.1 (+mailto:me@example.org)"),
+        ("gossamer/0.1", "mailto:me@example.org", "gossamer/0.1 (+mailto:me@example.org)"),
+        ("gossamer/0.1", "https://example.org/bot", "gossamer/0.1 (+https://example.org/bot)"),
+        ("mybot (+https://example.org/bot)", "https://example.org/bot", "mybot (+https://example.org/bot)"),
+        ("mybot (+https://example.org/bot)", "", "mybot (+https://example.org/bot)"),
+    ],
+)
+def test_the_user_agent_contains_the_contact(name: str, contact: str, header: str) -> None:
+    fetch = FetchConfig(user_agent=name, contact=contact)
+    assert user_agent(fetch) == header
+    assert has_contact(fetch)
+
+
+def test_without_a_contact_the_user_and_host_are_named() -> None:
+    fetch = FetchConfig()
+    assert not has_contact(fetch)
+    assert re.fullmatch(r"[\w.+-]+@[\w.-]+", default_contact())
+    assert user_agent(fetch) == f"gossamer/0.1 (+mailto:{default_contact()})"
+
+
+def test_the_default_user_agent_carries_the_version_of_the_project() -> None:
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(r'^version = "(\d+\.\d+)', project, re.M)
+    assert found
+    assert FetchConfig().user_agent == f"gossamer/{found[1]}"
+
+
+def test_connect_rules_and_dns_servers() -> None:
+    assert connect_rule("*.Example.org=127.0.0.1:8080") == ("*.example.org", "127.0.0.1", 8080)
+    assert connect_rule("*=[::1]:80") == ("*", "::1", 80)
+    assert dns_server("9.9.9.9") == ("9.9.9.9", 53)
+    assert dns_server("::1") == ("::1", 53)
+    assert dns_server("[::1]:5353") == ("::1", 5353)
+    for wrong in ["=1.2.3.4:80", "*=1.2.3.4", "*=host:80", "*=1.2.3.4:0", "*=1.2.3.4:65536", "a b=1.2.3.4:80"]:
+        with pytest.raises(ValueError, match="PATTERN=IP:PORT"):
+            connect_rule(wrong)
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Config().policy.delay = 0.0  # type: ignore[misc]

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gossamer.model.domain import partition_of, registered_domain, reversed_host, unreversed_host
+from gossamer.model.url import host_of, normalize
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("example.org", "example.org"),
+        ("www.example.org", "example.org"),
+        ("a.b.c.example.org:8080", "example.org"),
+        ("www.example.co.uk", "example.co.uk"),
+        ("someone.github.io", "someone.github.io"),
+        ("deep.someone.github.io", "someone.github.io"),
+        ("co.uk", "co.uk"),
+        ("github.io", "github.io"),
+        ("org", "org"),
+        ("localhost", "localhost"),
+        ("localhost:8000", "localhost"),
+        ("a.b.notatoplevel", "b.notatoplevel"),
+        ("www.xn--bcher-kva.xn--p1ai", "xn--bcher-kva.xn--p1ai"),
+        ("x.www.ck", "www.ck"),
+        ("a.b.c.ck", "b.c.ck"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("127.0.0.1:8000", "127.0.0.1"),
+        ("[2001:db8::1]", "[2001:db8::1]"),
+        ("[2001:db8::1]:8000", "[2001:db8::1]"),
+    ],
+)
+def test_registered_domain(host: str, domain: str) -> None:
+    assert registered_domain(host) == domain
+    assert registered_domain(domain) == domain
+
+
+@pytest.mark.parametrize(
+    ("host", "key"),
+    [
+        ("example.org", "org.example"),
+        ("www.example.org:8080", "org.example.www:8080"),
+        ("localhost", "localhost"),
+        ("localhost:1", "localhost:1"),
+        ("10.0.0.127", "10.0.0.127"),
+        ("10.0.0.127:8080", "10.0.0.127:8080"),
+        ("[2001:db8::1]:8080", "[2001:db8::1]:8080"),
+        ("[::1]", "[::1]"),
+        ("1.2.3.example", "example.3.2.1"),
+    ],
+)
+def test_reversed_host(host: str, key: str) -> None:
+    assert reversed_host(host) == key
+    assert unreversed_host(key) == host
+
+
+# Whatever survives `normalize`, with empty labels and other oddities that no registry would have.
+_HOSTS = (
+    st.text(st.sampled_from("ab1.-_:%[]üx"), min_size=1, max_size=16)
+    .map(lambda text: normalize(f"http://{text}/"))
+    .filter(lambda url: url is not None)
+    .map(lambda url: host_of(str(url)))
+)
+
+
+@settings(deadline=None)
+@given(_HOSTS)
+def test_every_host_has_a_domain_and_a_key(host: str) -> None:
+    domain = registered_domain(host)
+    assert domain
+    assert domain in host
+    assert registered_domain(domain) == domain
+    assert unreversed_host(reversed_host(host)) == host
+
+
+@given(st.text(st.characters(codec="ascii")), st.integers(1, 5000))
+def test_partitions_are_slices_of_the_hash_space(domain: str, partitions: int) -> None:
+    assert 0 <= partition_of(domain, partitions) < partitions
+    assert partition_of(domain, 2 * partitions) // 2 == partition_of(domain, partitions)
+
+
+@pytest.mark.parametrize("partitions", [1, 7, 256])
+def test_partitions_are_even(partitions: int) -> None:
+    sizes = Counter(partition_of(f"site{number}.example", partitions) for number in range(200 * partitions))
+    assert len(sizes) == partitions
+    assert max(sizes.values()) < 300
+
+
+def test_partitions_never_change() -> None:
+    """A frontier on disk relies on it."""
+    assert [partition_of(domain, 256) for domain in ("example.org", "example.com", "localhost")] == [64, 139, 22]

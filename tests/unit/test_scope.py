@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import pytest
+
+from gossamer.errors import ConfigError
+from gossamer.rules.scope import Scope
+from gossamer.rules.traps import looks_like_trap
+
+
+def _scope(mode: str, *seeds: str) -> Scope:
+    scope = Scope(mode)
+    for seed in seeds:
+        scope.admit_seed(seed)
+    return scope
+
+
+@pytest.mark.parametrize(
+    ("mode", "inside", "outside"),
+    [
+        (
+            "host",
+            "http://www.example.co.uk/ https://www.example.co.uk/a",
+            "http://example.co.uk/ http://www.example.co.uk:8080/ http://other.co.uk/",
+        ),
+        (
+            "domain",
+            "http://www.example.co.uk/ https://example.co.uk/ http://a.b.example.co.uk:8080/a?b",
+            "http://other.co.uk/ http://co.uk/ http://notexample.co.uk/ http://example.co.uk.evil.org/",
+        ),
+        ("any", "http://www.example.co.uk/ https://other.org/ http://127.0.0.1/", ""),
+    ],
+)
+def test_modes(mode: str, inside: str, outside: str) -> None:
+    scope = _scope(mode, "http://www.example.co.uk/start")
+    for _ in range(2):  # the second time from memory
+        assert [scope.judge(url) for url in inside.split()] == [""] * len(inside.split())
+        assert [scope.judge(url) for url in outside.split()] == ["scope"] * len(outside.split())
+
+
+def test_addresses_and_ports() -> None:
+    scope = _scope("host", "http://127.0.0.1:8000/")
+    assert scope.judge("http://127.0.0.1:8000/a") == ""
+    assert scope.judge("http://127.0.0.1:8001/a") == "scope"
+    scope = _scope("domain", "http://127.0.0.1:8000/")
+    assert scope.judge("http://127.0.0.1:8001/a") == ""
+    assert scope.judge("http://127.0.0.2:8000/a") == "scope"
+
+
+def test_private_suffixes_keep_owners_apart() -> None:
+    scope = _scope("domain", "https://someone.github.io/")
+    assert scope.judge("https://other.github.io/") == "scope"
+    assert scope.judge("https://www.someone.github.io/") == ""
+
+
+def test_a_new_seed_changes_what_was_remembered() -> None:
+    scope = _scope("domain", "http://one.example/")
+    assert scope.judge("http://two.example/") == "scope"
+    scope.admit_seed("http://www.two.example/")
+    assert scope.judge("http://two.example/") == ""
+
+
+def test_seeds_are_saved_and_loaded() -> None:
+    saved = _scope("domain", "http://www.one.example/", "https://two.example:8080/").seeds
+    assert saved == {"www.one.example", "two.example:8080"}
+    again = Scope("host")
+    assert again.judge("http://www.one.example/") == "scope"
+    again.load(saved)
+    assert again.seeds == saved
+    assert again.judge("http://www.one.example/") == ""
+    assert again.judge("http://one.example/") == "scope"
+
+
+def test_patterns() -> None:
+    scope = Scope("any", include=[r"/docs/", r"\.html$"], exclude=[r"[?&]print=", r"/docs/old"])
+    assert scope.judge("http://a.example/docs/x") == ""
+    assert scope.judge("http://a.example/x.html") == ""
+    assert scope.judge("http://a.example/x") == "include"
+    assert scope.judge("http://a.example/docs/old/x") == "exclude"
+    assert scope.judge("http://a.example/docs/?a&print=1") == "exclude"
+
+
+@pytest.mark.parametrize("option", ["include", "exclude"])
+@pytest.mark.parametrize("pattern", ["*.html", "(", "[a", "a{99999999999999999999}"])
+def test_a_bad_pattern_is_named(option: str, pattern: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Scope("any", **{option: ["fine", pattern]})  # type: ignore[arg-type]
+    assert str(caught.value).startswith(f"{option}: {pattern!r} is not a regular expression")
+
+
+def test_an_unknown_mode_is_named() -> None:
+    with pytest.raises(ConfigError, match="scope is 'site': it must be one of host, domain, any"):
+        Scope("site")
+
+
+def test_length() -> None:
+    scope = Scope("any", max_url_length=30)
+    assert scope.judge("http://a.example/" + "x" * 13) == ""
+    assert scope.judge("http://a.example/" + "x" * 14) == "length"
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gossamer.rules.scope._MAX_REMEMBERED", 100)
+    scope = _scope("host", "http://h7.example/")
+    for number in range(1000):
+        assert scope.judge(f"http://h{number}.example/") == ("" if number == 7 else "scope")
+    assert len(scope._inside) <= 100
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/", ""),
+        ("/a/b/c", ""),
+        ("/a/a", ""),
+        ("/a/a/a", "trap-repeated"),
+        ("/a/b/a/b", ""),
+        ("/a/b/a/b/a", ""),
+        ("/a/b/a/b/a/b", "trap-repeated"),
+        ("/x/a/b/a/b/a/b/y", "trap-repeated"),
+        ("/a/b/c/a/b/c/a/b/c/", "trap-repeated"),
+        ("/a/b/a/c/a/d/a/e", ""),
+        ("/?a/a/a/a/a/a", ""),
+        ("/x?next=/a/a/a/a/a/a", ""),
+        ("/tiles/0/0/0", ""),
+        ("/2001/1/1/1/", ""),
+        ("/page/2/page/2/page/2/", "trap-repeated"),
+        ("/1/2/1/2/1/2/", "trap-repeated"),
+        ("/a//////b", "trap-repeated"),
+        ("/" + "/".join(map(str, range(20))) + "/", ""),
+        ("/" + "/".join(map(str, range(20))) + "/x", ""),
+        ("/" + "/".join(map(str, range(21))) + "/", "trap-depth"),
+    ],
+)
+def test_traps(path: str, reason: str) -> None:
+    assert looks_like_trap(path) == reason
+    assert Scope("any").judge("http://a.example" + path) == reason
+
+
+def test_the_depth_of_directories_can_be_set() -> None:
+    scope = Scope("any", max_directories=3)
+    assert scope.judge("http://a.example/1/2/3/x") == ""
+    assert scope.judge("http://a.example/1/2/3/4/x") == "trap-depth"
+    assert looks_like_trap("/1/2/3/4/", 3) == "trap-depth"
+    assert Scope("any", max_directories=0).judge("http://a.example/1/x") == "trap-depth"
