@@ -131,7 +131,8 @@ def test_redirects_errors_and_unwanted_types(tmp_path: Path) -> None:
     assert {path: visit.status for path, visit in visits.items() if visit.state is State.FETCHED} == {
         "/": 200, "/moved": 302, "/target": 200, "/gone": 404, "/broken": 500, "/loop": 302, "/loop2": 302
     }  # fmt: skip
-    assert (visits["/picture"].state, visits["/picture"].reason) == (State.EXCLUDED, "unwanted_type")
+    picture = visits["/picture"]
+    assert (picture.state, picture.reason, picture.status, picture.tries) == (State.EXCLUDED, "unwanted_type", 200, 1)
     assert (visits["/reset"].state, visits["/reset"].reason) == (State.DEAD, "closed")
     assert visits["/reset"].tries == 2
     # libcurl asks once more by itself when a connection it had kept alive is closed instead of answered.

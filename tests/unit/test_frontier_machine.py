@@ -116,7 +116,7 @@ class FrontierMachine(RuleBasedStateMachine):
             self.frontier.settle_page(visit, 200, self.now, 0.1, (0, 1, 2))
             self.settled.add(url)
         elif kind == "excluded":
-            self.frontier.settle_excluded(visit, "unwanted_type", self.now, 0.1)
+            self.frontier.settle_excluded(visit, Fault(Reason.UNWANTED_TYPE, False), self.now)
             self.settled.add(url)
         elif kind == "fault":
             if visit.tries + 1 >= self.policy.max_tries:

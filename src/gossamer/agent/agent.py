@@ -34,6 +34,7 @@ T = TypeVar("T")
 _NORMAL_PRIORITY = 4  # of 0 (first) to 9
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.UNWANTED_LENGTH, Reason.ADDRESS})
 _PARSED = ("text/html", "application/xhtml+xml")
 
 
@@ -133,10 +134,10 @@ class Agent:
         return found.urls
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
-        self.statistics.count_failure(fault.reason)
-        if fault.reason in (Reason.UNWANTED_TYPE, Reason.UNWANTED_LENGTH, Reason.ADDRESS):
-            self.frontier.settle_excluded(visit, fault.reason, fault.fetched_at, 0.0)
+        if fault.reason in _EXCLUSIONS:
+            self.frontier.settle_excluded(visit, fault, fault.fetched_at)
             return
+        self.statistics.count_failure(fault.reason)
         dead = self.frontier.counts.dead
         self.frontier.settle_fault(visit, fault, fault.fetched_at)
         self.statistics.faults += self.frontier.counts.dead - dead

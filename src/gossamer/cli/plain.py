@@ -121,7 +121,7 @@ def _breakdown(progress: Progress) -> list[tuple[str, str]]:
     if progress.statuses:
         rows.append(("status", _mix(progress.statuses)))
     if progress.reasons:
-        rows.append(("faults", _mix(progress.reasons)))
+        rows.append(("failed", _mix(progress.reasons)))  # tries, those that were repeated included
     return rows
 
 

@@ -119,7 +119,8 @@ class Transfer:
             if refused:
                 return Fault(Reason.ADDRESS, False, f"connecting to {refused} is not allowed", now)
             if stopped == "type":
-                return Fault(Reason.UNWANTED_TYPE, False, "", now)
+                status = self.curl.getinfo(pycurl.RESPONSE_CODE)
+                return Fault(Reason.UNWANTED_TYPE, False, self._type or "", now, status)
             if stopped == "headers":
                 return Fault(Reason.TOO_LARGE, False, "response headers over max_headers", now)
             truncated = stopped or self._cut_short(error, head, raw)

@@ -276,13 +276,15 @@ class Frontier:
         host.pages += 1
         self._release(host, entry, now, seconds)
 
-    def settle_excluded(self, visit: Visit, reason: str, now: float, seconds: float) -> None:
+    def settle_excluded(self, visit: Visit, fault: Fault, now: float) -> None:
         """Not wanted after all, for instance because of its type."""
         host = self._hosts[visit.host]
         entry = host.leased[visit.number]
-        self._settle(host, entry, keys.excluded_visit(visit.depth, reason))
+        tries = visit.tries + 1
+        history = keys.pack_history(State.EXCLUDED, visit.depth, fault.status, now, tries, None, fault.reason)
+        self._settle(host, entry, history)
         self.counts.excluded += 1
-        self._release(host, entry, now, seconds)
+        self._release(host, entry, now, 0.0)
 
     def settle_fault(self, visit: Visit, fault: Fault, now: float) -> None:
         """No page. The visit is tried again until its tries are used up; its host rests, longer each time."""

@@ -63,3 +63,4 @@ class Fault(msgspec.Struct, frozen=True, gc=False):
     retry: bool
     detail: str = ""
     fetched_at: float = 0.0
+    status: int = 0  # where the headers came and were enough

@@ -42,7 +42,10 @@ It is bounded (1,536 characters), so that the result is never over `MAX_LENGTH` 
 
 # A host name in lower case whose last label is no number (which may be an IPv4 address) and without labels in punycode
 # (which ada checks); no port, or one that is no scheme's default.
-_PLAIN_HOST = r"(?:(?!xn--)[a-z0-9-]{1,63}\.){0,9}(?!xn--)[a-z][a-z0-9-]{0,62}"
+_PLAIN_NAME = r"(?:(?!xn--)[a-z0-9-]{1,63}\.){0,9}(?!xn--)[a-z][a-z0-9-]{0,62}"
+# Or an IPv4 address as ada writes it.
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_PLAIN_HOST = rf"(?:{_PLAIN_NAME}|(?:{_OCTET}\.){{3}}{_OCTET}(?=[/:]))"
 _PLAIN_PORT = r":(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4})(?=/)"
 _PLAIN_QUERY = r"\?[][A-Za-z0-9_~.:@!$()*+,;/?=&|-]+"
 _plain_url = re.compile(f"https?://{_PLAIN_HOST}(?:{_PLAIN_PORT})?/{_PLAIN}({_PLAIN_QUERY})?").fullmatch

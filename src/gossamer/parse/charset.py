@@ -6,6 +6,7 @@ nothing declares one. `decode` also sees through declarations that are plainly w
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from resiliparse.parse.encoding import EncodingDetector
@@ -22,8 +23,12 @@ _ENOUGH: Final = 6
 _SURE: Final = 12
 """Bytes beyond ASCII that it takes to overrule a declaration."""
 _SAMPLE: Final = 64 * 1024
-_MULTI_BYTE: Final = frozenset(("utf-8", "gbk", "gb18030", "big5", "euc-kr", *japanese.ENCODINGS))
 _FIXED: Final = frozenset(("replacement", "x-user-defined"))
+_EAST_ASIAN: Final = ("gb18030", "big5", "euc-kr", "euc-jp", "shift_jis")
+# Letters of no text in these encodings: unknown, private, half-width kana.
+_ODD: Final = re.compile("[\ufffd\ue000-\uf8ff｡-ﾟ]")
+# The one Greek letter that differs in the two encodings of Greek, "Ά", with another letter behind it.
+_windows_alpha_in = re.compile(rb"\xa2[\xdc-\xfe]").search
 _ASCII_BYTES: Final = bytes(range(128))
 # The detector's names that the Encoding Standard does not know as labels.
 _DETECTED: Final = {"cp949": "euc-kr", "uhc": "euc-kr", "cp932": "shift_jis", "johab": "", "viscii": "", "euc-tw": ""}
@@ -51,15 +56,16 @@ def decode(body: bytes, content_type: str | None) -> tuple[str, str]:
         return text, name
     if japanese.mixed(body, name, text):
         return japanese.decode_pieces(body, name), name
-    if name not in _MULTI_BYTE:
-        return (decode_as(body, "utf-8"), "utf-8") if how != "detected" and _surely_utf_8(body) else (text, name)
-    if how == "detected" or not _mostly_broken(text):
+    if how == "detected":
         return text, name
-    other = detect(body)
-    if other is not None and other != name:
-        read = decode_as(body, other)
-        if read.count(UNKNOWN) * 8 < text.count(UNKNOWN):
-            return read, other
+    if name != "utf-8" and name not in japanese.ENCODINGS and _surely_utf_8(body):
+        return decode_as(body, "utf-8"), "utf-8"
+    if _mostly_broken(text):
+        other = detect(body)
+        if other is not None and other != name:
+            read = decode_as(body, other)
+            if read.count(UNKNOWN) * 8 < text.count(UNKNOWN):
+                return read, other
     return text, name
 
 
@@ -81,6 +87,11 @@ def detect(body: bytes) -> str | None:
     detector.update(sample)
     found = detector.encoding(html5_compatible=False)
     name = None if found is None else _DETECTED.get(found, encoding_of(found.replace("_", "-")) or encoding_of(found))
+    if name == "iso-8859-7" and b"\xb6" not in sample and _windows_alpha_in(sample):
+        return "windows-1253"
+    if name in _EAST_ASIAN:
+        # The detector takes one for another when there is little text; the right one has the fewest oddities.
+        return min((name, *_EAST_ASIAN), key=lambda candidate: len(_ODD.findall(decode_as(sample, candidate))))
     if name and name not in _FIXED and not _mostly_broken(decode_as(sample, name)):
         return name
     return japanese.guess(sample)
@@ -125,12 +136,9 @@ def _mostly_broken(text: str) -> bool:
 
 
 def _utf_16_without_mark(sample: bytes) -> str | None:
-    """Markup in UTF-16 has a zero in every other byte."""
+    """Markup in UTF-16 has a zero in every other byte, and no other text has zeros."""
     head = sample[:1024]
-    half = len(head) // 2
     even, odd = head[0::2].count(0), head[1::2].count(0)
-    if half < 8:
+    if max(even, odd) < len(head) // 12 + 1 or 8 * min(even, odd) > max(even, odd):
         return None
-    if odd > 0.4 * half and even < 0.05 * half:
-        return "utf-16le"
-    return "utf-16be" if even > 0.4 * half and odd < 0.05 * half else None
+    return "utf-16le" if odd > even else "utf-16be"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import quote_from_bytes
@@ -15,7 +16,7 @@ FOLLOWED: Final = frozenset(("a", "area", "frame", "iframe", "meta"))
 """The kinds that lead to pages; the others are parts of this one."""
 
 _MAX_TEXT: Final = 512
-_IN_QUERY: Final = "".join(map(chr, range(0x21, 0x7F)))
+_beyond_ascii = re.compile(r"[^\x00-\x7f]+")
 
 
 def collapse(text: str) -> str:
@@ -28,12 +29,16 @@ def target_of(reference: str, base: str, charset: str) -> str | None:
     The encoding matters only for letters beyond ASCII in the query: forms and servers of its time expect them in it.
     """
     if charset != "utf-8" and not reference.isascii():
-        head, mark, tail = reference.partition("?")
+        head, mark, query = reference.partition("?")
         if mark and "#" not in head:
-            query, hash_mark, _ = tail.partition("#")
-            sent = query.encode(codec_of(charset), "xmlcharrefreplace")
-            reference = head + mark + quote_from_bytes(sent, safe=_IN_QUERY) + hash_mark
+            codec = codec_of(charset)
+            reference = head + mark + _beyond_ascii.sub(lambda run: _escaped(run[0], codec), query)
     return normalize(reference, base)
+
+
+def _escaped(text: str, codec: str) -> str:
+    """Letters that the encoding lacks are sent as character references."""
+    return quote_from_bytes(text.encode(codec, "xmlcharrefreplace"), safe="@[\\]^`{|}")
 
 
 def base_of(reference: str | None, url: str) -> str:

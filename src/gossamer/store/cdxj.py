@@ -7,7 +7,7 @@ import re
 import time
 
 _WWW = re.compile(r"^www\d*\.")
-_NEEDS_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f-\uffff]').search
+_NEEDS_ESCAPE = re.compile(r"[^ !#-\[\]-~]").search
 
 
 def surt(url: str) -> str:
