@@ -204,5 +204,16 @@ def test_directories_that_cannot_be_used(tmp_path: Path) -> None:
 def test_private_addresses_are_refused_by_default(tmp_path: Path) -> None:
     with TinyWeb() as web:
         web.add_page("http://a.test/")
-        crawl(tmp_path / "c", ["http://a.test/"], web.connect, allow_private=False)
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect, allow_private=False)
         assert web.log.arrivals == []
+    assert (summary.pages, summary.excluded, summary.reason) == (0, 1, "complete")
+    assert [visit.reason for visit in read_visits(tmp_path / "c", State.EXCLUDED)] == ["address"]
+
+
+def test_links_of_pages_that_say_nofollow_are_not_followed(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", ["/meta", "/header"])
+        web.add_page("http://a.test/meta", ["/1"], body='<meta name="robots" content="nofollow">')
+        web.add_page("http://a.test/header", ["/2"], headers={"X-Robots-Tag": "nofollow"})
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect)
+    assert summary.urls == summary.pages == 3

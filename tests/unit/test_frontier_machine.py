@@ -27,12 +27,12 @@ KINDS = ["page", "page", "fault", "excluded", "back"]
 class FrontierMachine(RuleBasedStateMachine):
     """`known` and `done` are what was promised at the last commit; after a crash exactly that must be there."""
 
-    @initialize(connections=st.integers(1, 2), head=st.integers(1, 3))
-    def begin(self, connections: int, head: int) -> None:
+    @initialize(connections=st.integers(1, 2), head=st.integers(1, 3), hosts=st.integers(1, 3))
+    def begin(self, connections: int, head: int, hosts: int) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="frontier-"))
         self.now = 1_000_000.0
         self.connections = connections
-        self.config = FrontierConfig(queue_head=head, partitions=4, recent_urls=8)
+        self.config = FrontierConfig(queue_head=head, partitions=4, recent_urls=8, hosts=hosts)
         self.policy = Policy(
             PolicyConfig(delay=DELAY, host_connections=connections, max_tries=3, retry_wait=5.0, max_retry_wait=40.0)
         )

@@ -52,11 +52,9 @@ def test_hostile_pages_give_small_trees(name: str) -> None:
     tamed = tame(page)
     assert tamed != page
     tree = HTMLTree.parse(tamed)
-    nodes = 0
-    for _ in tree.document:
-        nodes += 1
-        assert nodes < 2_000_000
-    assert _depth(tree) <= 4 * MAX_DEPTH
+    assert sum(1 for _ in tree.document) < 2_000_000
+    # A table nests four elements by itself, and a link may stand around it.
+    assert _depth(tree) <= 5 * MAX_DEPTH + 16
 
 
 def _depth(tree: HTMLTree) -> int:

@@ -174,7 +174,7 @@ def test_the_summary_is_one_to_paste() -> None:
         "pages     18,504 (18,000 ok, 504 other), 12.3 MB received",
         "URLs      1,234,567 known on 950 hosts: 450 excluded, 3 faults",
         "status    2xx 18,000 · 3xx 270 · 4xx 180 · 5xx 54",
-        "faults    dns 2 · timeout 1",
+        "failed    dns 2 · timeout 1",
         "data      /data/crawls/of-the-year/example.org/warc",
     ]
 

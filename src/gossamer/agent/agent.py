@@ -25,7 +25,8 @@ from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import normalize
 from gossamer.parse import LinkScanner
 from gossamer.rules.policy import Policy
-from gossamer.rules.robots import robots_from_status
+from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
+from gossamer.rules.robots_tag import robots_tag
 from gossamer.rules.scope import Scope
 from gossamer.store import Position, Store
 
@@ -34,7 +35,7 @@ T = TypeVar("T")
 _NORMAL_PRIORITY = 4  # of 0 (first) to 9
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-_EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.UNWANTED_LENGTH, Reason.ADDRESS})
+_EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
 _PARSED = ("text/html", "application/xhtml+xml")
 
 
@@ -47,12 +48,18 @@ class Agent:
         self._clock = clock
         self._scope = Scope(config.scope.scope, config.scope.include, config.scope.exclude)
         self.frontier = Frontier(
-            directory.frontier, config.frontier, Policy(config.policy), self._scope, config.scope.max_depth, now
+            directory.frontier,
+            config.frontier,
+            Policy(config.policy, config.hosts),
+            self._scope,
+            config.scope.max_depth,
+            now,
         )
         self.statistics = self._stored("statistics", Statistics)
         self._scope.load(self._stored("seeds", set[str]))
         agent_name = user_agent(config.fetch)
         self._user_agent = agent_name
+        self._token = product_token(agent_name).lower()
         self._store = Store(directory.warc, config.store, self._stored("store", Position), agent_name, now)
         self._fetcher = Fetcher(config.fetch, agent_name, config.scope.types, config.scope.networks, resolver, clock)
         self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
@@ -80,6 +87,7 @@ class Agent:
             started = perf_counter()
             for visit in self.frontier.lease(self._clock(), self._room()):
                 self._visits_in_flight += not visit.robots
+                self._pages.spend(1)
                 self._fetcher.start(visit)
             leased = perf_counter()
             stages["frontier"] += leased - started
@@ -110,7 +118,8 @@ class Agent:
         appended = perf_counter()
         if links:
             self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY)
-        self.frontier.settle_page(visit, page.status, page.fetched_at, page.seconds, stored)
+        address = self._fetcher.own_address(visit.host, page)
+        self.frontier.settle_page(visit, page.status, page.fetched_at, page.seconds, stored, address)
         stages["frontier"] += perf_counter() - appended
         stages["store"] += appended - parsed
         stages["parse"] += parsed - started
@@ -131,6 +140,8 @@ class Agent:
         found = self._scanner.scan(page.body, page.url, content_type)
         self.statistics.links += len(found.urls)
         self.statistics.full_parses += found.full
+        if self._config.parse.nofollow and robots_tag(page.head, self._token)[1]:
+            return []
         return found.urls
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
@@ -147,6 +158,9 @@ class Agent:
         now = self._clock()
         expires = now + self._config.policy.robots_ttl
         if isinstance(outcome, Fault):
+            if outcome.reason is Reason.ADDRESS:  # its pages meet the same refusal, and are excluded for what it is
+                self.frontier.settle_robots(visit, ALLOW_ALL, now, 0.0, expires)
+                return
             self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
             self.frontier.settle_robots(visit, None, now, 0.0, expires)
             return
@@ -163,7 +177,8 @@ class Agent:
             self.frontier.settle_robots(visit, None, now, outcome.seconds, expires)
             return
         robots = robots_from_status(outcome.status, outcome.body, self._user_agent)
-        self.frontier.settle_robots(visit, robots, now, outcome.seconds, expires)
+        address = self._fetcher.own_address(visit.host, outcome)
+        self.frontier.settle_robots(visit, robots, now, outcome.seconds, expires, address)
 
     def add_seeds(self, urls: list[str]) -> None:
         for url in urls:
@@ -195,7 +210,6 @@ class Agent:
             if self._bytes.available(now) <= 0:
                 return 0
             room = int(min(room, self._pages.available(now)))
-            self._pages.spend(room)
         return max(room, 0)
 
     def _patience(self) -> float:

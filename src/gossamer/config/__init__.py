@@ -1,6 +1,7 @@
 """Settings: declared once in `options`, read by `load`, documented by `python -m gossamer.config`."""
 
 from gossamer.config.checks import connect_rule, dns_server
+from gossamer.config.hosts import HostRule
 from gossamer.config.identity import default_contact, has_contact, user_agent
 from gossamer.config.load import load
 from gossamer.config.option import Option
@@ -22,6 +23,7 @@ __all__ = [
     "Config",
     "FetchConfig",
     "FrontierConfig",
+    "HostRule",
     "Option",
     "ParseConfig",
     "PolicyConfig",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.config.checks import nearest
+from gossamer.config.hosts import HostRule, read_host_rules, write_host_rules
 from gossamer.config.option import Option
 from gossamer.config.options import OPTIONS, SECTIONS, Config
 from gossamer.errors import ConfigError
@@ -21,8 +22,10 @@ def load(file: Path | None = None, overrides: Mapping[str, object] | None = None
     `resumed` is for the gossamer.toml in a crawl's directory: limits that held for the run that wrote it are left out.
     """
     values: dict[str, Any] = {}
+    rules: tuple[HostRule, ...] = ()
     if file is not None:
-        values = {name: value for name, value in _from_file(file).items() if not (resumed and OPTIONS[name].once)}
+        given_values, rules = _from_file(file)
+        values = {name: value for name, value in given_values.items() if not (resumed and OPTIONS[name].once)}
     for name, given in (overrides or {}).items():
         if given is not None:
             option = _known(name)
@@ -32,7 +35,8 @@ def load(file: Path | None = None, overrides: Mapping[str, object] | None = None
         **{
             section: cls(**{key: values[name] for key in _keys(cls) if (name := f"{section}.{key}") in values})
             for section, cls in SECTIONS.items()
-        }
+        },
+        hosts=rules,
     )
     _check_together(config)
     return config
@@ -46,10 +50,10 @@ def to_toml(config: Config) -> str:
         for key in _keys(cls):
             option = OPTIONS[f"{section}.{key}"]
             lines += [f"# {option.help}", f"{key} = {option.kind.write(getattr(values, key))}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + write_host_rules(config.hosts)) + "\n"
 
 
-def _from_file(file: Path) -> dict[str, Any]:
+def _from_file(file: Path) -> tuple[dict[str, Any], tuple[HostRule, ...]]:
     try:
         with file.open("rb") as stream:
             tables = tomllib.load(stream)
@@ -58,6 +62,12 @@ def _from_file(file: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: is not TOML: {error}") from None
     values = {}
+    try:
+        rules = read_host_rules(
+            tables.pop("hosts", {}), lambda read, value, where: _checked(read, value, f"{file}: {where}")
+        )
+    except (ValueError, AttributeError) as error:
+        raise ConfigError(f"{file}: {error}") from None
     for section, table in tables.items():
         if section not in SECTIONS:
             raise ConfigError(f"{file}: {_unknown('section', section, SECTIONS, _home_of(section))}")
@@ -70,7 +80,7 @@ def _from_file(file: Path) -> dict[str, Any]:
                     f"{file}: [{section}] {_unknown('option', key, _keys(SECTIONS[section]), _home_of(key))}"
                 )
             values[name] = _checked(OPTIONS[name].kind.read, value, f"{file}: {name}")
-    return values
+    return values, rules
 
 
 def _checked(read: Callable[[Any], Any], value: object, origin: str) -> Any:

@@ -18,6 +18,7 @@ from gossamer.config.checks import (
     connect_rule,
     dns_server,
 )
+from gossamer.config.hosts import HostRule
 from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Switch, Text, Whole, WholeOrNone
 from gossamer.config.option import Option, declare
 
@@ -107,6 +108,24 @@ class PolicyConfig:
         cost="More than 1 is felt by small servers.",
         flag="--host-connections",
         metavar="N",
+    )
+    domain_connections: int = declare(
+        16,
+        Whole(0, 10_000),
+        "Connections to the hosts of one registered domain at a time; 0 is no limit.",
+        cost="A domain with many hosts is crawled no faster than this allows.",
+    )
+    address_connections: int = declare(
+        16,
+        Whole(0, 10_000),
+        "Connections to one address at a time; 0 is no limit. Hosts sent elsewhere with --connect are not counted.",
+        cost="Hosts that share a server are crawled no faster than this allows.",
+    )
+    burst: int = declare(
+        1,
+        Whole(1, 1000),
+        "Visits to a host in a row over one connection; then it rests as long as it would have between them.",
+        cost="More than 1 saves connections, and is felt by small servers.",
     )
     robots_ttl: float = declare(
         86400.0,
@@ -267,6 +286,12 @@ class FrontierConfig:
         "URLs of a host kept in memory.",
         cost="Memory for each host in turn; a small number means more reads from disk.",
     )
+    hosts: int = declare(
+        50_000,
+        Whole(1, 10_000_000),
+        "Hosts kept in memory; the others wait on disk for their turn.",
+        cost="About 2 KB of memory each; too few limit the speed to this many visits per delay.",
+    )
     memory: int = declare(
         64 * 1024**2,
         Size(1024**2),
@@ -352,6 +377,7 @@ class Config:
     frontier: FrontierConfig = FrontierConfig()
     store: StoreConfig = StoreConfig()
     agent: AgentConfig = AgentConfig()
+    hosts: tuple[HostRule, ...] = ()
 
     def to_toml(self) -> str:
         """Every value, with its meaning as a comment; reads back equal."""
@@ -360,7 +386,9 @@ class Config:
         return to_toml(self)
 
 
-SECTIONS: dict[str, type[Any]] = {field.name: type(field.default) for field in dataclasses.fields(Config)}
+SECTIONS: dict[str, type[Any]] = {
+    field.name: type(field.default) for field in dataclasses.fields(Config) if field.name != "hosts"
+}
 
 OPTIONS: dict[str, Option] = {
     option.name: option

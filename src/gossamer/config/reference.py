@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gossamer.config.hosts import HOST_OPTIONS
 from gossamer.config.option import Option
 from gossamer.config.options import OPTIONS, SECTIONS
 
@@ -31,6 +32,19 @@ a comma. An unknown section or option is an error that names the nearest known o
 """
 
 
+_HOSTS = """\
+## [hosts."PATTERN"]
+
+Settings for some hosts. The pattern (`*.example.org`) is compared with the host's name; the first that matches holds.
+
+```toml
+[hosts."*.example.org"]
+delay = "5s"
+max_pages = 1000
+```
+"""
+
+
 def markdown() -> str:
     parts = [_INTRODUCTION]
     for section, cls in SECTIONS.items():
@@ -38,6 +52,10 @@ def markdown() -> str:
         rows = ["| option | flag | default | meaning | cost |", "|---|---|---|---|---|"]
         rows += [_row(option) for option in OPTIONS.values() if option.section == section]
         parts.append("\n".join(rows) + "\n")
+    parts.append(_HOSTS)
+    rows = ["| option | meaning |", "|---|---|"]
+    rows += [f"| `{key}` | {meaning} |" for key, (_, meaning) in HOST_OPTIONS.items()]
+    parts.append("\n".join(rows) + "\n")
     return "\n".join(parts)
 
 

@@ -13,6 +13,7 @@ import socket
 import ssl
 from collections.abc import Callable
 
+import certifi
 import pycurl
 
 from gossamer.config import FetchConfig
@@ -90,6 +91,10 @@ class Fetcher:
             task.add_done_callback(self._resolving.discard)
         else:
             self._begin(visit, target)
+
+    def own_address(self, host: str, page: Page) -> str:
+        """Where a host is; nothing when a --connect rule says where to go instead."""
+        return "" if self._targets.get(host) else page.address
 
     async def wait(self, seconds: float) -> list[Outcome]:
         """Outcomes as soon as there are any, or none after this time."""
@@ -253,5 +258,5 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.CONNECTTIMEOUT_MS: int(config.connect_timeout * 1000),
         pycurl.LOW_SPEED_LIMIT: 1,
         pycurl.LOW_SPEED_TIME: max(1, int(config.low_speed_time)),
-        pycurl.CAINFO: ssl.get_default_verify_paths().cafile or "",
+        pycurl.CAINFO: ssl.get_default_verify_paths().cafile or certifi.where(),
     }

@@ -4,6 +4,7 @@
     PP q  reversed-host NUL priority number   its place in the host's queue: depth, tries, scheme, path
     PP h  reversed-host                       what is known of a host
     PP r  reversed-host NUL scheme            its robots rules
+    fffe i priority number reversed-host      the hosts that have a queue, in the order of their first entry
     ffff m name                               what holds for the whole agent
 
 Hosts are stored reversed (org.example.www) so that keys of one domain are neighbours and share their beginnings,
@@ -23,11 +24,13 @@ SCHEMES = {"http": b"p", "https": b"s"}
 SCHEME_NAMES = {ord(code): name for name, code in SCHEMES.items()}
 
 _HISTORY = struct.Struct("<BBHIBHII")  # state, depth, status, fetched_at, tries, file, offset, length
-_HOST = struct.Struct("<dfHII")  # due, crawl delay, failures, queued, pages
+_HOST = struct.Struct("<dfHIIBQ")  # due, crawl delay, failures, last of them, pages, place in the index
+_LEVEL = struct.Struct("<BI")  # priority, entries
 _EXPIRES = struct.Struct("<d")
 _PLACE = struct.Struct(">BQ")
 
 META = b"\xff\xffm"
+INDEX = b"\xff\xfei"
 
 
 def partition_prefix(partition: int) -> bytes:
@@ -40,6 +43,10 @@ def visit_prefix(partition: bytes, host: str, scheme: str) -> bytes:
 
 def queue_prefix(partition: bytes, host: str) -> bytes:
     return partition + b"q" + reversed_host(host).encode() + b"\0"
+
+
+def queued_entry(depth: int, tries: int, scheme: bytes, path: str) -> bytes:
+    return bytes((min(depth, 255), min(tries, 255))) + scheme + path.encode()
 
 
 def host_key(partition: bytes, host: str) -> bytes:
@@ -57,6 +64,14 @@ def place(priority: int, number: int) -> bytes:
 def read_place(packed: bytes) -> tuple[int, int]:
     priority, number = _PLACE.unpack(packed)
     return priority, number
+
+
+def index_key(place: tuple[int, int], host: str) -> bytes:
+    return INDEX + _PLACE.pack(*place) + reversed_host(host).encode()
+
+
+def indexed_host(key: bytes) -> str:
+    return unreversed_host(key[len(INDEX) + _PLACE.size :].decode())
 
 
 def queued_visit(depth: int) -> bytes:
@@ -116,12 +131,19 @@ class HostRecord(msgspec.Struct, gc=False):
     due: float = 0.0  # not before this moment (wall clock)
     crawl_delay: float = 0.0  # what its robots.txt asks for
     failures: int = 0  # in a row
-    queued: int = 0
+    failed_at: float = 0.0  # the last of them
     pages: int = 0
+    index: tuple[int, int] | None = None  # priority and number under which the index has it, while it has a queue
+    levels: list[tuple[int, int]] = []  # priority, entries
 
     def pack(self) -> bytes:
-        return _HOST.pack(self.due, self.crawl_delay, min(self.failures, 65535), self.queued, self.pages)
+        priority, number = self.index or (0, 0)
+        failures, failed_at = min(self.failures, 65535), int(self.failed_at)
+        packed = _HOST.pack(self.due, self.crawl_delay, failures, failed_at, self.pages, priority, number)
+        return packed + b"".join([_LEVEL.pack(*level) for level in self.levels])
 
     @classmethod
     def unpack(cls, value: bytes) -> HostRecord:
-        return cls(*_HOST.unpack_from(value))
+        due, crawl_delay, failures, failed_at, pages, priority, number = _HOST.unpack_from(value)
+        index = (priority, number) if number else None
+        return cls(due, crawl_delay, failures, failed_at, pages, index, [*_LEVEL.iter_unpack(value[_HOST.size :])])

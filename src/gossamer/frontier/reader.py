@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from gossamer.frontier import keys
+from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import ReadOnlyDatabase
-from gossamer.frontier.frontier import Counts
 from gossamer.model import State, VisitRecord
 
 

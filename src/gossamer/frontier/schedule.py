@@ -2,67 +2,172 @@
 
 from __future__ import annotations
 
+from collections import deque
 from heapq import heappop, heappush
 
 from gossamer.frontier.hosts import HostQueue, Place
 
-_BEFORE_ALL = 1 << 62
+_A_LOWER_LEVEL_EVERY = 16
 
 
 class Schedule:
-    """Ready hosts by priority and request number, waiting hosts by time.
+    """Ready hosts by priority and request number, waiting hosts by time; hosts of a full domain or address are held.
 
-    Invariant: a host is in exactly one heap, the one its `place` names, iff it has entries that wait and may have
-    one more visit in hand; `down` counts the waiting hosts that are.
+    Invariants: a host is in the one place that its `place` names, iff it has entries that wait and may have one more
+    visit in hand; entries of a heap whose host has another place by now are stale and skipped. No domain and no
+    address has more visits in hand than allowed (0: any number).
     """
 
-    def __init__(self) -> None:
-        self._ready: list[tuple[int, int, HostQueue]] = []
+    def __init__(self, domain_connections: int = 0, address_connections: int = 0) -> None:
+        self._ready: dict[int, list[tuple[int, int, HostQueue]]] = {}
         self._waiting: list[tuple[float, int, HostQueue]] = []
         self._down: set[str] = set()
+        self._most = {"d": domain_connections, "a": address_connections}
+        self._in_hand: dict[str, int] = {}  # "d example.org", "a 192.0.2.7" -> visits
+        self._held: dict[str, deque[HostQueue]] = {}
         self._turn = 0
-
-    @property
-    def ready(self) -> int:
-        return len(self._ready)
-
-    @property
-    def waiting(self) -> int:
-        return len(self._waiting) - len(self._down)
+        self._picks = 0
+        self.ready = 0
+        self.waiting = 0  # those that are down not counted
 
     @property
     def down(self) -> int:
         return len(self._down)
 
     @property
+    def held(self) -> int:
+        return sum(map(len, self._held.values()))
+
+    @property
+    def empty(self) -> bool:
+        """Nothing is or will be ready, but for hosts that are down."""
+        return not (self.ready or self.waiting or self._held)
+
+    @property
     def next_due(self) -> float | None:
         return self._waiting[0][0] if self._waiting else None
 
     def offer(self, host: HostQueue, now: float, down: bool = False) -> None:
-        """This host has entries that wait, and is in no heap."""
-        self._turn += 1
-        if host.due <= now:
-            # A head on disk is not known yet: such a host takes its turn by the order of offers.
-            first = host.head[0] if host.head else None
-            host.place = Place.READY
-            heappush(
-                self._ready, (first.priority, first.number, host) if first else (0, self._turn - _BEFORE_ALL, host)
-            )
-        else:
+        """This host has entries that wait, and is in no place."""
+        self._turn += 1  # hosts are not compared: no two entries of a heap have the same turn
+        if host.due > now:
             host.place = Place.WAITING
             heappush(self._waiting, (host.due, self._turn, host))
             if down:
                 self._down.add(host.name)
+            else:
+                self.waiting += 1
+            return
+        priority, number = host.first()
+        host.place = Place.READY
+        self.ready += 1
+        heap = self._ready.get(priority)
+        if heap is None:
+            heap = self._ready[priority] = []
+        heappush(heap, (number, self._turn, host))
 
     def take(self, now: float) -> HostQueue | None:
-        """The host to visit next, taken out of the schedule."""
+        """The host to visit next, taken out of the schedule. Its domain and address have room for the visit."""
+        self._wake(now)
+        while self.ready:
+            host = self._pop()
+            if host is None:
+                continue
+            full = self._full(host)
+            if full is None:
+                host.place = Place.IDLE
+                return host
+            host.place = Place.HELD
+            self._held.setdefault(full, deque()).append(host)
+        return None
+
+    def drop(self, host: HostQueue) -> None:
+        """Take a host out wherever it is; what a heap still holds of it is skipped."""
+        if host.place is Place.READY:
+            self.ready -= 1
+        elif host.place is Place.WAITING:
+            if host.name in self._down:
+                self._down.discard(host.name)
+            else:
+                self.waiting -= 1
+        elif host.place is Place.HELD:
+            for group in host.groups:
+                if host in self._held.get(group, ()):
+                    self._held[group].remove(host)
+                    if not self._held[group]:
+                        del self._held[group]
+        host.place = Place.IDLE
+
+    # -- domains and addresses ---------------------------------------------------------------------------------------
+
+    def begin(self, host: HostQueue) -> None:
+        """A visit of this host is in hand."""
+        for group in host.groups:
+            self._in_hand[group] = self._in_hand.get(group, 0) + 1
+
+    def end(self, host: HostQueue, now: float) -> None:
+        """It no longer is; a host that was held for it may come."""
+        for group in host.groups:
+            left = self._in_hand[group] - 1
+            if left:
+                self._in_hand[group] = left
+            else:
+                del self._in_hand[group]
+            held = self._held.get(group)
+            if held:
+                released = held.popleft()
+                if not held:
+                    del self._held[group]
+                released.place = Place.IDLE
+                self.offer(released, now)
+
+    def _full(self, host: HostQueue) -> str | None:
+        for group in host.groups:
+            if self._in_hand.get(group, 0) >= self._most[group[0]]:
+                return group
+        return None
+
+    def group(self, host: HostQueue) -> None:
+        """Say which domain and address a host belongs to; not while it has visits in hand."""
+        groups = []
+        if self._most["d"] and host.domain != host.name:
+            groups.append(f"d {host.domain}")
+        if self._most["a"] and host.address:
+            groups.append(f"a {host.address}")
+        host.groups = tuple(groups)
+
+    # -- heaps -------------------------------------------------------------------------------------------------------
+
+    def _wake(self, now: float) -> None:
         waiting = self._waiting
         while waiting and waiting[0][0] <= now:
-            host = heappop(waiting)[2]
-            self._down.discard(host.name)
+            _, turn, host = heappop(waiting)
+            if host.place is not Place.WAITING:
+                continue
+            if host.due > now:  # another visit of the host ended meanwhile
+                heappush(waiting, (host.due, turn, host))
+                continue
+            if host.name in self._down:
+                self._down.discard(host.name)
+            else:
+                self.waiting -= 1
             self.offer(host, now)
-        if not self._ready:
+
+    def _pop(self) -> HostQueue | None:
+        """From the first level that has a ready host, now and then from a lower one; None for a stale entry."""
+        levels = self._ready
+        if len(levels) == 1:
+            (priority,) = levels
+        else:
+            order = sorted(levels)
+            self._picks += 1
+            turn, rest = divmod(self._picks, _A_LOWER_LEVEL_EVERY)
+            priority = order[0] if rest else order[1 + turn % (len(order) - 1)]
+        heap = levels[priority]
+        host = heappop(heap)[2]
+        if not heap:
+            del levels[priority]
+        if host.place is not Place.READY:
             return None
-        host = heappop(self._ready)[2]
-        host.place = Place.IDLE
+        self.ready -= 1
         return host

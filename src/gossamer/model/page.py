@@ -22,10 +22,8 @@ class Reason(StrEnum):
     ADDRESS = "address"  # the address may not be connected to
     TOO_LARGE = "too_large"  # headers over the cap
     UNWANTED_TYPE = "unwanted_type"  # stopped after the headers: not a wanted type
-    UNWANTED_LENGTH = "unwanted_length"  # stopped after the headers: too long
     ROBOTS = "robots"  # robots.txt says no
     ROBOTS_UNREACHABLE = "robots_unreachable"  # robots.txt cannot be had, so nothing is allowed yet
-    STOPPED = "stopped"  # the crawl was stopped while it was in flight
 
 
 class Page(msgspec.Struct, gc=False):

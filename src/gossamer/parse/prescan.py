@@ -16,6 +16,8 @@ from gossamer.parse.references import unescape
 from gossamer.parse.tokens import COMMENT, DECLARATION, END, REST, any_of, ci, raw_text
 
 PRESCAN: Final = 1024
+READ: Final = 2 * PRESCAN
+"""A tag that starts within the prescan is read to its end, as browsers do."""
 _LATE: Final = 64 * 1024
 """Heads longer than this are not searched to their end."""
 
@@ -51,8 +53,7 @@ def bom_encoding(body: bytes) -> str | None:
 
 
 def meta_encoding(body: bytes) -> str | None:
-    # A tag that starts within the limit is read to its end, as browsers do.
-    head = body[: 2 * PRESCAN]
+    head = body[:READ]
     # The standard's one look at UTF-16 without a mark: the "<?x" of an XML declaration.
     if head.startswith(b"<\0?\0x\0"):
         return "utf-16le"

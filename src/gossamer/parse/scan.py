@@ -12,22 +12,24 @@ from typing import Final
 
 import msgspec
 
-from gossamer.model.url import normalize, split
+from gossamer.model.url import MAX_LENGTH, normalize, split
 from gossamer.parse.directives import ROBOTS_NAMES, is_nofollow, keyword, refresh_target, robots_rules
 from gossamer.parse.grammar import LINKS
 from gossamer.parse.html import parse_links
 from gossamer.parse.labels import encoding_of
 from gossamer.parse.links import FOLLOWED
 from gossamer.parse.mime import charset_label, essence
-from gossamer.parse.prescan import PRESCAN
+from gossamer.parse.prescan import READ, xml_encoding
 from gossamer.parse.references import unescape
 from gossamer.parse.tokens import ATTRIBUTE
 
 DEFAULT_KINDS: Final = FOLLOWED
 _CACHED: Final = 65_536
+_TYPES: Final = 1024
 # Encodings in which a byte that looks like markup may be something else.
 _NOT_ASCII: Final = frozenset(("utf-16le", "utf-16be", "iso-2022-jp", "replacement"))
 _REPLACED: Final = re.compile(rb"iso-?2022|hz-gb|replacement")
+_declares_replaced = re.compile(rb"charset[\t\n\f\r =\"']*+(?:cs)?(?:" + _REPLACED.pattern + rb")").match
 _META: Final = re.compile(rb"robots|gossamer|refresh|2022|hz-gb|replacement|&")
 _attribute = re.compile(rb"[ \t\n\r\f/]*+" + ATTRIBUTE)
 _name = re.compile(rb"[a-z]+")
@@ -63,6 +65,7 @@ class LinkScanner:
 
     Invariant: `scan` gives the links that the whole parser gives, whichever of the two has read the page. Only their
     order may differ, where a tree builder moves a link out of a table in which it may not stand.
+    What it remembers is bounded: the last absolute links of ordinary length.
     """
 
     __slots__ = ("_absolute", "_follow", "_obey", "_types")
@@ -85,7 +88,7 @@ class LinkScanner:
     def _may_scan(self, body: bytes, content_type: str | None) -> bool:
         look = self._types.get(content_type)
         if look is None:
-            if len(self._types) >= _CACHED:
+            if len(self._types) >= _TYPES:
                 self._types.clear()
             look = self._types[content_type] = self._look_for(content_type)
         if look is _Look.NO or b"\0" in body or b"\x1b" in body or body[:1] in (b"\xfe", b"\xff"):
@@ -93,8 +96,13 @@ class LinkScanner:
         if look is _Look.BODY:
             return True
         # The prescan for a declaration sees meta elements where nobody else does: in scripts and comments.
-        head = body[:PRESCAN].lower()
-        return not (b"2022" in head or b"hz-gb" in head or b"replacement" in head) or not _REPLACED.search(head)
+        head = body[:READ].lower()
+        position = head.find(b"charset")
+        while position >= 0:
+            if _declares_replaced(head, position):
+                return False
+            position = head.find(b"charset", position + 1)
+        return not head.startswith(b"<?xml") or xml_encoding(body) != "replacement"
 
     def _look_for(self, content_type: str | None) -> _Look:
         if not ("a" in self._follow <= FOLLOWED) or content_type is None or essence(content_type) != "text/html":
@@ -108,12 +116,13 @@ class LinkScanner:
         origin, _ = split(url)
         found = Found([])
         urls: dict[str, None] = {}
+        known = self._absolute
         for plain, absolute, other, tag, odd in LINKS.findall(body):
             if plain:
                 urls[origin + plain.decode()] = None
             elif absolute:
                 try:
-                    target = self._absolute[absolute]
+                    target = known[absolute]
                 except KeyError:
                     target = self._remember(absolute)
                 if target is not None:
@@ -135,9 +144,11 @@ class LinkScanner:
         return found
 
     def _remember(self, href: bytes) -> str | None:
-        if len(self._absolute) >= _CACHED:
-            self._absolute.clear()
-        target = self._absolute[href] = normalize(href.decode())
+        target = normalize(href.decode())
+        if len(href) <= MAX_LENGTH:
+            if len(self._absolute) >= _CACHED:
+                self._absolute.clear()
+            self._absolute[href] = target
         return target
 
     def _look(self, tag: bytes, found: Found) -> str | None:

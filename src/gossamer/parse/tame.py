@@ -116,7 +116,8 @@ def _flattened(source: str) -> str:
         foreign = name == "svg" or (foreign and name in _FOREIGN)
         if name in _FLAT or (foreign and name in _SHAPES):
             return tag[0]
-        if len(stack) >= MAX_DEPTH:
+        # A template nests at no cost, and without it its content would become part of the page.
+        if len(stack) >= MAX_DEPTH and name != "template":
             return " "
         stack.append(name)
         return tag[0]

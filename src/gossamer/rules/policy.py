@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from gossamer.config import PolicyConfig
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from gossamer.config import HostRule, PolicyConfig
 
 
-class Policy:
-    """Delays and back-offs. Invariant: no pause is shorter than the host's delay."""
+class Manners(msgspec.Struct, frozen=True, gc=False):
+    """How one host is treated; many hosts share one.
 
-    __slots__ = (
-        "delay",
-        "delay_factor",
-        "host_connections",
-        "max_crawl_delay",
-        "max_retry_wait",
-        "max_tries",
-        "retry_wait",
-    )
+    Invariant: over time a host is visited no more often than once per delay. A burst takes its rests all at once.
+    """
 
-    def __init__(self, config: PolicyConfig) -> None:
-        self.delay = config.delay
-        self.max_crawl_delay = config.max_crawl_delay
-        self.delay_factor = config.delay_factor
-        self.host_connections = config.host_connections
-        self.max_tries = config.max_tries
-        self.retry_wait = config.retry_wait
-        self.max_retry_wait = config.max_retry_wait
+    delay: float
+    delay_factor: float
+    max_crawl_delay: float
+    connections: int
+    burst: int
+    max_pages: int  # 0: no cap
+    priority: int  # of its links, where nothing says otherwise; -1: the crawl's
 
     def delay_of(self, crawl_delay: float) -> float:
         """Seconds between visits to a host whose robots.txt asks for `crawl_delay` (0: asks for nothing)."""
@@ -38,12 +34,44 @@ class Policy:
         delay = self.delay_of(crawl_delay)
         return max(delay, self.delay_factor * seconds) if delay else 0.0
 
-    def back_off(self, failures: int, crawl_delay: float, jitter: float) -> float:
+
+class Policy:
+    """The manners of every host, and what failing costs it."""
+
+    def __init__(self, config: PolicyConfig, rules: tuple[HostRule, ...] = ()) -> None:
+        self.max_tries = config.max_tries
+        self.domain_connections = config.domain_connections
+        self.address_connections = config.address_connections
+        self.max_retry_wait = config.max_retry_wait
+        self._retry_wait = config.retry_wait
+        self._rules = [(rule.pattern, _manners(config, rule)) for rule in rules]
+        self._general = _manners(config, HostRule(""))
+
+    def manners(self, host: str) -> Manners:
+        """Of this host, by the first pattern that matches its name (without the port)."""
+        name = host if host[:1] == "[" else host.partition(":")[0]
+        for pattern, manners in self._rules:
+            if fnmatchcase(name, pattern) or fnmatchcase(host, pattern):
+                return manners
+        return self._general
+
+    def back_off(self, failures: int, delay: float, jitter: float) -> float:
         """How long a host rests after its n-th failure in a row; `jitter` in 0..1 spreads hosts that fail together."""
-        doubled = self.retry_wait * float(2 ** min(failures - 1, 30))
-        wait = min(doubled, self.max_retry_wait) * (1 + 0.25 * jitter)
-        return max(wait, self.delay_of(crawl_delay))
+        doubled = self._retry_wait * float(2 ** min(failures - 1, 30))
+        return max(min(doubled, self.max_retry_wait) * (1 + 0.25 * jitter), delay)
 
     def is_down(self, failures: int) -> bool:
         """After this many failures in a row a host's URLs are stalled: kept, tried again much later."""
         return failures >= self.max_tries
+
+
+def _manners(config: PolicyConfig, rule: HostRule) -> Manners:
+    return Manners(
+        config.delay if rule.delay is None else rule.delay,
+        config.delay_factor,
+        config.max_crawl_delay,
+        rule.connections or config.host_connections,
+        rule.burst or config.burst,
+        rule.max_pages or 0,
+        -1 if rule.priority is None else rule.priority,
+    )

@@ -1,0 +1,62 @@
+"""Settings for some hosts: tables named by a pattern, `[hosts."*.example.org"]`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gossamer.config.checks import nearest
+from gossamer.config.kinds import Duration, Kind, Whole
+
+
+@dataclass(frozen=True, slots=True)
+class HostRule:
+    """What holds for hosts whose name matches `pattern`; None and 0 leave it as it is for all hosts."""
+
+    pattern: str
+    delay: float | None = None
+    connections: int = 0
+    burst: int = 0
+    max_pages: int = 0
+    priority: int | None = None
+
+
+# Key, how it is read, and what it means; docs/configuration.md is made from this.
+HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
+    "delay": (Duration(0), "Pause between two visits."),
+    "connections": (Whole(1, 64), "Connections at a time."),
+    "burst": (Whole(1, 1000), "Visits in a row before a rest."),
+    "max_pages": (Whole(1), "The most pages to store; further URLs are excluded (`host_pages`)."),
+    "priority": (Whole(0, 9), "Which of its URLs come when: 0 first, 9 last; 4 is usual."),
+}
+
+
+def read_host_rules(tables: Mapping[str, Any], checked: Callable[[Any, object, str], Any]) -> tuple[HostRule, ...]:
+    """In the order of the file: the first pattern that matches a host holds for it."""
+    rules = []
+    for pattern, table in tables.items():
+        where = f'[hosts."{pattern}"]'
+        if not isinstance(table, dict):
+            raise ValueError(f"{where} is a table: write {where} and its options below it")
+        for key in table:
+            if key not in HOST_OPTIONS:
+                raise ValueError(
+                    f"{where} unknown option {key!r}"
+                    + (nearest(key, HOST_OPTIONS) or f"; known are {', '.join(HOST_OPTIONS)}")
+                )
+        values = {key: checked(HOST_OPTIONS[key][0].read, value, f"{where} {key}") for key, value in table.items()}
+        rules.append(HostRule(pattern.lower(), **values))
+    return tuple(rules)
+
+
+def write_host_rules(rules: tuple[HostRule, ...]) -> list[str]:
+    lines = []
+    for rule in rules:
+        quoted = rule.pattern.replace("\\", "\\\\").replace('"', '\\"')
+        lines += ["", f'[hosts."{quoted}"]']
+        for key, (kind, _) in HOST_OPTIONS.items():
+            value = getattr(rule, key)
+            if value is not None and (value or key in ("delay", "priority")):
+                lines.append(f"{key} = {kind.write(value)}")
+    return lines

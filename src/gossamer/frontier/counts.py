@@ -1,0 +1,23 @@
+"""What the frontier counts, kept in every commit."""
+
+from __future__ import annotations
+
+import msgspec
+
+FORMAT = 1
+
+
+class Counts(msgspec.Struct):
+    """How many visits are in which state, and what the next request number is."""
+
+    number: int = 0
+    urls: int = 0
+    queued: int = 0
+    fetched: int = 0
+    dead: int = 0
+    excluded: int = 0
+    hosts: int = 0
+    busy_hosts: int = 0  # hosts with a queue
+    clean: bool = True
+    format: int = FORMAT
+    partitions: int = 0

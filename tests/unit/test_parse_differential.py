@@ -1,0 +1,194 @@
+"""The link scanner against the whole parser: on every page the same links and the same rules."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gossamer.parse import LinkScanner
+from gossamer.parse.html import parse_links
+from gossamer.parse.scan import Found
+
+URL = "http://h.example/dir/page.html"
+
+SCANNED = {
+    "an attribute with a bracket": '<p title="a > b <a href=/no>"><a href="/yes" title="x>y">',
+    "a quote without a name in front": '<p ="x><a href=/yes>" y><p /="x><a href=/yes2>">',
+    "names with strange signs": "<p \"a'b=c><a href='/yes' \">",
+    "no blank between attributes": '<a class="x"href="/yes"title="y">',
+    "slashes between attributes": "<a/href=/yes/class=x>",
+    "upper case and line ends": "<A\r\nCLASS='x'\tHREF\n=\n'/yes'\f>",
+    "the first of two attributes": '<a href="/yes" href="/no"><a HREF=/yes2 href="/no">',
+    "unquoted up to the bracket": "<a href=/yes?a=1/><a href=/yes2'x\">",
+    "comments of all kinds": "<!--><a href=/1><!---><a href=/2><!-- <a href=/no> --!>"
+    "<a href=/3><!-- -- > <a href=/no>-->",
+    "declarations end at the first bracket": '<!DOCTYPE html PUBLIC "a>b"><![CDATA[<a href=/no>]]><?php "'
+    '<a href=/no>" ?>',
+    "end tags that are none": "</><a href=/1></ a href=/no><a href=/2></1><a href=/3></a title='<a href=/no>'>",
+    "text that looks like tags": "a < b <1 <é < a href=/no> <=> <a href=/yes>",
+    "scripts": "<script>if (a<b) '<a href=/no>' + '<\\/script>'</script ><a href=/yes>",
+    "scripts in comments": "<script><!-- '<a href=/no>' --></script><a href=/yes>",
+    "raw text": "<style><a href=/no></style><title></a><a href=/no></title><textarea>"
+    "<a href=/no></textarea><a href=/yes>",
+    "old raw text": "<xmp><a href=/no></xmp><noembed><a href=/no></noembed><noframes>"
+    "<a href=/no></noframes><a href=/yes>",
+    "noscript is markup": "<head><noscript><a href=/1></noscript></head><body><noscript><a href=/2></noscript>",
+    "frames without a frameset": '<frame src="/no"><iframe src=/yes><a href=/no></iframe>',
+    "selects": "<select><option value='<a href=/no>'>1<optgroup><option>2</select><a href=/yes>",
+    "drawings": '<svg viewBox="0 0 1 1"><g><path d="M0"/><title>a</title></g></svg><svg/><a href="/yes">',
+    "templates": "<template><a href=/no><table><script></template></script><td></template><a href=/yes>",
+    "tables": '<table><a href="/1"><tr><a href="/2"><td><a href="/3"></table>',
+    "links in links": '<a href="/1"><p><a href="/2"><table><td><a href="/3"></a></table>',
+    "references": '<a href="/?a=1&amp;b&#61;2&copy=3"><a href="&#x2f;x&notit;&lt">',
+    "fragments and blanks": '<a href=" /1 "><a href="/2 #x"><a href="/3\n/4#x"><a href="#x"><a href=" #x">',
+    "absolute": '<a href="HTTP://O.EXAMPLE:80/%7ex"><a href="https:///o.example/">'
+    '<a href="http:rel"><a href="http://[">',
+    "other schemes": '<a href="javascript:x"><a href="mailto:x"><a href="ftp://o.example/"><a href="tel:1">',
+    "dots, doubled slashes, session ids": '<a href="/a/../b"><a href="/a//b"><a href="/x;jsessionid=1?sid=2">'
+    '<a href="./../">',
+    "rules": '<meta name=robots content=noindex><META CONTENT="nofollow" NAME="&#114;obots"><a href="/1">',
+    "refresh": "<meta http-equiv=refresh content=\"0;url='/yes'\"><meta http-equiv=refresh content=5>",
+    "relations": '<a rel="nofollow" href="/no"><a href="/no" rel=nofollow>'
+    '<a href="/1" rel="x"><a href="/2" data-rel="nofollow">',
+    "a base without a reference": '<base target="_top"><a href="yes">',
+    "text in other encodings": "<p>\xe9\xff\x81<a href='/yes' title='\x81\"'>\xfc</a>",
+    "nothing": "",
+}
+GIVEN_WAY = {
+    "a base": '<base href="/other/"><a href="x">',
+    "framesets": '<frameset><frame src="/yes"><a href="/no"></frameset>',
+    "links in drawings": '<svg><a xlink:href="/yes"><style><a href="/yes2"></style></svg>',
+    "HTML in drawings": '<svg><p><a href="/yes"></svg>',
+    "formulas": '<math><mi><a href="/yes"></mi></math>',
+    "links in selects": '<select><option><a href="/no"></select>',
+    "nested templates": '<template><template></template><a href="/no"></template>',
+    "scripts in scripts": '<script><!-- <script> </script> <a href="/no"> --></script><a href="/yes">',
+    "plaintext": '<a href="/yes"><plaintext><a href="/no">',
+    "a tag that never ends": '<a href="/yes"><a href="/no"',
+    "a quote that never ends": '<a href="/yes"><p title="<a href=/no>',
+    "a script that never ends": '<a href="/yes"><script><a href="/no">',
+    "a comment that never ends": '<a href="/yes"><!-- <a href="/no">',
+    "zero bytes": '<a href="/a\0b"><a\0href="/x">',
+    "letters beyond ASCII in links": '<a href="/\xe9?\xe9"><a href="/&eacute;">',
+    "an encoding that is none": '<meta charset="hz-gb-2312"><a href="/no">',
+    "one that only the prescan sees": '<script>"<meta charset=iso-2022-kr>"</script><a href="/no">',
+    "escape sequences": '<meta charset="iso-2022-jp">\x1b$B<a href="/no">\x1b(B<a href="/yes">',
+    "UTF-16": "\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0x\0>\0",
+}
+
+
+def whole(body: bytes, content_type: str, obey: bool) -> Found:
+    links = parse_links(body, URL, content_type)
+    followed = [] if links.nofollow and obey else [link for link in links.links if not (link.nofollow and obey)]
+    urls = [url for url in dict.fromkeys(link.url for link in followed) if url != URL]
+    return Found(urls, links.noindex, links.nofollow, full=True)
+
+
+def check(body: bytes, content_type: str = "text/html", obey: bool = True) -> bool:
+    """Whether the page was scanned; if so, like the parser does."""
+    found, expected = LinkScanner(obey_nofollow=obey).scan(body, URL, content_type), whole(body, content_type, obey)
+    assert sorted(found.urls) == sorted(expected.urls), body
+    assert (found.noindex, found.nofollow) == (expected.noindex, expected.nofollow), body
+    if b"<table" not in body.lower():
+        assert found.urls == expected.urls, body
+    return not found.full
+
+
+@pytest.mark.parametrize("name", SCANNED)
+def test_pages_that_are_scanned(name: str) -> None:
+    page = SCANNED[name].encode("latin-1")
+    for obey in (True, False):
+        for content_type in ("text/html", "text/html; charset=shift_jis"):
+            assert check(page, content_type, obey), "the scanner gave way"
+            # The same somewhere in the middle of a page, with more behind it.
+            assert check(b'<html><body><a href="/a">' + page + b'<p><a class="z" href="/z"></body>', content_type, obey)
+
+
+@pytest.mark.parametrize("name", GIVEN_WAY)
+def test_pages_that_are_left_to_the_parser(name: str) -> None:
+    assert not check(GIVEN_WAY[name].encode("latin-1"))
+
+
+@pytest.mark.parametrize("name", SCANNED)
+def test_what_the_hand_written_pages_say(name: str) -> None:
+    """Their links are named after what is right, so that the parser is held to account too."""
+    body = SCANNED[name].encode("latin-1")
+    paths = {url.removeprefix("http://h.example") for url in whole(body, "text/html", obey=True).urls}
+    assert not any("/no" in path for path in paths)
+    assert ("/yes" not in SCANNED[name]) or any("/yes" in path for path in paths)
+
+
+NAMES = """a a a area iframe meta base p div span b i td tr th table caption col form input button object option svg g
+    path select template noscript script style title textarea math frame br img body html h1 li x-y""".split()
+VALUES = [
+    "/a", "/b/c.html", "x", "", " ", "#f", "/p#f", "/p #f", "?q", "../u", "//o.example/x", "http://o.example/",
+    "HTTPS://O.example/P?q=1", "http:rel", "http://[", "javascript:x", "/a&amp;b", "/a?x=1&y=2", "/a?c&copy=1", "/q&lt",
+    "&#47;r", "&#0;", "&nbsp;/n", "/a/../b", "/%7e", "/;jsessionid=1", "/é", "/x\ny", "nofollow", "NoFollow x",
+    "robots", "noindex", "none", "refresh", "0;url=/ref", '<a href="/in">', ">", "/t'q", "</script>", "-->", "utf-8",
+    "iso-2022-kr",
+]  # fmt: skip
+ATTRIBUTES = """href href HREF src rel name content http-equiv class title data-rel hreflang charset x = " ' < a<b é
+    xlink:href""".split()
+PIECES = [
+    "text", "a < b", "<", ">", '"', "'", "&lt;", "é", "</", "<!", "<1", "</>", "<!>", "<!--", "-->", "<!-->",
+    "<!--x--!>", "<!-- <a href='/c'> -->", "<![CDATA[<a href=/d>]]>", "<?php '<a href=/e>' ?>", "<!DOCTYPE html>", "<a",
+    "</a>", '<a href="/f', "<script>'<a href=/s>'</script>", "<script><!-- <script> --></script>",
+    "<style><a href=/s></style>", "<textarea><a href=/t></textarea>", "<svg><path d='M'/></svg>",
+    '<svg><path d="M"/></svg>', "<select><option>1</select>", "<template><a href=/t></template>", "</template>",
+    "<table>", "</table>", "<td>", '<a href="/g">', '<a class="k" href="/h">', '<a href="/i" rel="nofollow">',
+    '<iframe src="/j"></iframe>', '<meta name="robots" content="nofollow">',
+]  # fmt: skip
+
+
+def a_page(pick: random.Random) -> bytes:
+    """A page put together at random from what is hard to read; most of its tags are whole."""
+    return "".join(
+        _tag(pick) if pick.random() < 0.5 else pick.choice(PIECES) for _ in range(pick.randint(1, 10))
+    ).encode()
+
+
+def _tag(pick: random.Random) -> str:
+    tag = "<" + "/" * (pick.random() < 0.2) + pick.choice(NAMES)
+    for _ in range(pick.randint(0, 3)):
+        quote, value = pick.choice(['"', '"', '"', "'", ""]), pick.choice(VALUES)
+        value = value.replace(quote, "") if quote and pick.random() < 0.95 else value
+        sign = pick.choice(["=", "=", "=", " = ", "=="]) if pick.random() < 0.9 else ""
+        tag += pick.choice([" ", " ", " ", "\n", "/", ""]) + pick.choice(ATTRIBUTES) + sign + quote + value + quote
+    return tag + pick.choice([">", ">", ">", ">", "/>", " >", ""] if pick.random() < 0.3 else [">"])
+
+
+@given(st.randoms(use_true_random=False), st.booleans())
+@settings(max_examples=1500, deadline=None, derandomize=True)
+def test_nasty_pages(pick: random.Random, obey: bool) -> None:
+    check(a_page(pick), obey=obey)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*PIECES, *(f'<a href="{value}">' for value in VALUES)]) | st.text(max_size=5), max_size=12
+    ),
+    st.lists(st.tuples(st.integers(0, 300), st.binary(min_size=1, max_size=3)), max_size=8),
+    st.sampled_from(
+        ["utf-8", "shift_jis", "euc-jp", "gbk", "big5", "euc-kr", "iso-2022-jp", "windows-1251", "x", "utf-16"]
+    ),
+    st.booleans(),
+)
+@settings(max_examples=1000, deadline=None, derandomize=True)
+def test_bytes_of_any_encoding(pieces: list[str], bytes_in: list[tuple[int, bytes]], name: str, in_http: bool) -> None:
+    body = "".join(pieces).encode("utf-8", "replace")
+    for position, extra in bytes_in:
+        body = body[:position] + extra + body[position:]
+    if in_http:
+        check(body, f"text/html; charset={name}")
+    else:
+        check(f'<meta charset="{name}">'.encode() + body)
+
+
+def test_the_scanner_is_used() -> None:
+    """It may give way, but not to everything: else the tests above would say nothing."""
+    pick = random.Random(7)
+    scanned = sum(check(a_page(pick)) for _ in range(1000))
+    assert scanned > 350
