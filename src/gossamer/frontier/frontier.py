@@ -206,6 +206,7 @@ class Frontier:
                     more = True
                     break
                 origin = f"{keys.SCHEME_NAMES[value[2]]}://{host.name}"
+                self._roster.origin(origin)  # at hand from now on, as long as the host is
                 number = int.from_bytes(key[-8:], "big")
                 stored.append(Entry(level.priority, number, value[0], value[1], origin, value[3:].decode()))
         level.refill(stored, more, room)
@@ -260,7 +261,7 @@ class Frontier:
             self._back_off(host, tries, now)
         if fault.retry and tries < self.policy.max_tries:
             # Behind the others: a page that always fails must not keep them from being tried, nor take the host down.
-            scheme = self._roster.origin(entry.origin)[2]
+            scheme = self._origins[entry.origin][2]
             self._enqueue(host, scheme, entry.origin, entry.path, entry.depth, entry.priority, tries)
             self._remove_place(host, entry)
         else:
@@ -306,7 +307,7 @@ class Frontier:
 
     def _settle(self, host: HostQueue, entry: Entry, value: bytes) -> None:
         """Write what became of a visit and take it off its queue."""
-        prefix = self._roster.origin(entry.origin)[1]
+        prefix = self._origins[entry.origin][1]
         self._changes[prefix + entry.path.encode()] = value
         self._remove_place(host, entry)
 
@@ -338,7 +339,7 @@ class Frontier:
         self._offer(host, now)
 
     def _offer(self, host: HostQueue, now: float) -> None:
-        if host.place is Place.IDLE and host.waiting and not host.busy:
+        if host.place is Place.IDLE and host.open:
             if self._roster.crowded and not host.leased:
                 self._roster.park(host)
             else:

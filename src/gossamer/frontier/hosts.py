@@ -144,12 +144,16 @@ class HostQueue:
 
     @property
     def waiting(self) -> bool:
+        """Some entry is not leased."""
         return self.queued > len(self.leased) - (ROBOTS in self.leased)
 
     @property
-    def busy(self) -> bool:
-        """No further visit may be leased: enough are in hand, or robots.txt is (nothing goes before that)."""
-        return len(self.leased) >= self.manners.connections or ROBOTS in self.leased
+    def open(self) -> bool:
+        """A visit may be leased: an entry waits, not enough are in hand, and robots.txt is not (it goes first)."""
+        leased = self.leased
+        if not leased:
+            return self.queued > 0
+        return len(leased) < self.manners.connections and len(leased) < self.queued and ROBOTS not in leased
 
     def level(self, priority: int) -> Level:
         found = self.levels.get(priority)
@@ -171,8 +175,11 @@ class HostQueue:
 
     def first(self) -> tuple[int, int]:
         """Priority and number of what comes next, as far as is known without asking the disk."""
-        priority = min(priority for priority, level in self.levels.items() if self._waits(level))
-        level = self.levels[priority]
+        if len(self.levels) == 1:
+            ((priority, level),) = self.levels.items()
+        else:
+            priority = min(priority for priority, level in self.levels.items() if self._waits(level))
+            level = self.levels[priority]
         if level.head:
             return priority, level.head[0].number
         if level.on_disk:

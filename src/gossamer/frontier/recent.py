@@ -20,14 +20,14 @@ class Recent:
     def fresh(self, urls: list[str]) -> list[str]:
         """Those of `urls` not met lately, each once; they count as met from now on."""
         young, old = self._young, self._old
+        # Nearly all of a page's links fall here, so that the loop below is short.
+        unmet = [url for url in urls if hash(url) not in young]
         found = []
-        for url in urls:
+        for url in unmet:
             mark = hash(url)
-            if mark in young:
-                continue
-            young.add(mark)
-            if mark not in old:
+            if mark not in old and mark not in young:
                 found.append(url)
+            young.add(mark)
         if len(young) > self._half:
             self._old, self._young = young, set()
         return found
