@@ -10,11 +10,10 @@ from functools import cache, partial
 from pathlib import Path
 
 import pytest
-import typer
 
 import gossamer
 from gossamer import errors
-from gossamer.cli import COMMANDS, application
+from gossamer.cli import COMMANDS, load_command
 from gossamer.model import Reason, State
 from gossamer.rules.traps import DEEP, REPEATED
 from gossamer.testing import TinyWeb
@@ -61,10 +60,9 @@ def source() -> str:
 @cache
 def flags() -> dict[str, frozenset[str]]:
     """The flags of each command."""
-    group = typer.main.get_command(application())
     found = {}
-    for name, command in group.commands.items():  # type: ignore[attr-defined]
-        known = [flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)]
+    for name in COMMANDS:
+        known = [flag for parameter in load_command(name).params for flag in (*parameter.opts, *parameter.secondary_opts)]
         found[name] = frozenset((*known, "--help"))
     return found
 

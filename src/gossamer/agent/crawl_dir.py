@@ -13,6 +13,7 @@ from gossamer.errors import CrawlDirError
 
 FORMAT = 1
 _HEADING = "# A crawl of gossamer, directory format {format}."
+_BEFORE_SETTINGS = {"lock", "logs", "gossamer.toml.new"}  # all that a crawl stopped in its first moment has left
 _FORMAT = re.compile(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
 
 
@@ -41,7 +42,7 @@ class CrawlDir:
         if not home.is_dir():
             raise CrawlDirError(f"{home} is a file, not a directory. Choose another --dir.")
         if not self.settings.is_file():
-            if any(home.iterdir()):
+            if {path.name for path in home.iterdir()} - _BEFORE_SETTINGS:
                 raise CrawlDirError(
                     f"{home} is not a crawl (it has no gossamer.toml) and is not empty. Choose another --dir."
                 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Any
+from typing import cast
 
-import typer
+import click
 
 from gossamer.errors import GossamerError
 
@@ -20,36 +21,61 @@ COMMANDS = {
 }
 
 
-def application(loaded: Collection[str] = tuple(COMMANDS)) -> typer.Typer:
-    """All commands, those in `loaded` with their options: the libraries of the others would be felt at every start."""
-    app = typer.Typer(
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+class _Commands(click.Group):
+    """Knows the commands by name and sentence; a command's module is loaded when it is asked for, and no other."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, _, rest = super().resolve_command(ctx, args)
+        assert name is not None
+        return name, load_command(name), rest
+
+
+def application() -> click.Group:
+    version = click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_version,
+        help="Print the version and leave.",
     )
-    app.callback()(_gossamer)
-    for name, sentence in COMMANDS.items():
-        if name in loaded:
-            app.command(name, short_help=sentence)(_command(name))
-        else:
-            app.command(name, short_help=sentence)(_not_loaded)
-    return app
+    return _Commands(
+        "gossamer",
+        {name: click.Command(name, short_help=sentence) for name, sentence in COMMANDS.items()},
+        help="A polite, durable web crawler.",
+        params=[version],
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
+    )
+
+
+def load_command(name: str) -> click.Command:
+    return cast(click.Command, getattr(import_module(f"gossamer.cli.{name}"), name))
 
 
 def run(arguments: Sequence[str]) -> int:
     """The exit status: 0 finished, 2 wrong usage or configuration, 130 stopped, 1 anything else."""
     arguments = list(arguments) or ["--help"]
-    chosen = [argument for argument in arguments if not argument.startswith("-")][:1]
+    app = application()
     try:
-        app = application(chosen)
-        return int(app(arguments, prog_name="gossamer", standalone_mode=False, obj=arguments) or 0)
-    except typer.TyperException as error:
-        context = getattr(error, "ctx", None)
-        hint = f" See '{context.command_path} --help'." if context else ""
-        return _fail(error.format_message() + hint, error.exit_code)
+        with app.make_context("gossamer", list(arguments), obj=arguments) as context:
+            return int(app.invoke(context) or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        context_of_error = error.ctx if isinstance(error, click.UsageError) else None
+        hint = f" See '{context_of_error.command_path} --help'." if context_of_error else ""
+        return _fail(_message(error) + hint, error.exit_code)
     except GossamerError as error:
         return _fail(str(error), error.exit_status)
+    except BrokenPipeError:
+        # Nobody reads on. What the interpreter flushes at its end must go somewhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         return 130
 
@@ -62,7 +88,7 @@ def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
 
-def _print_version(wanted: bool) -> None:
+def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         from importlib.metadata import PackageNotFoundError, version
 
@@ -70,24 +96,14 @@ def _print_version(wanted: bool) -> None:
             print(f"gossamer {version('gossamer')}")
         except PackageNotFoundError:
             print("gossamer, run from its source without being installed")
-        raise typer.Exit
+        context.exit()
 
 
-def _gossamer(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
-    ] = False,
-) -> None:
-    """A polite, durable web crawler."""
-
-
-def _command(name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(import_module(f"gossamer.cli.{name}"), name)
-    return function
-
-
-def _not_loaded() -> None:
-    raise AssertionError("only a command that was loaded can be run")
+def _message(error: click.ClickException) -> str:
+    if isinstance(error, click.NoSuchOption):
+        near = f" (Possible options: {', '.join(sorted(error.possibilities))})" if error.possibilities else ""
+        return f"No such option: {error.option_name}{near}"
+    return error.format_message()
 
 
 def _fail(message: str, status: int) -> int:

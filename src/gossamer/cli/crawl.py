@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
+import click
 
 from gossamer.cli.seeds import read_seeds
 from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
+from gossamer.config.kinds import Many
 from gossamer.errors import ConfigError, SeedError
 
 if TYPE_CHECKING:
@@ -20,61 +21,82 @@ if TYPE_CHECKING:
     from gossamer.cli.plain import PlainProgress
     from gossamer.cli.view import LiveView
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
 STOPPED = 130
 
 
-def _flag(name: str) -> Any:
+def _flag(name: str) -> Callable[[Command], Command]:
     """The flag of an option; its help is the option's own."""
     option = OPTIONS[name]
+    if isinstance(option.default, bool):
+        return click.option(
+            f"{option.flag}/--no-{option.flag[2:]}", default=None, help=option.help, show_default=False
+        )
     default = option.kind.show(option.default) or "empty"
-    switch = isinstance(option.default, bool)
-    return typer.Option(
-        f"{option.flag}/--no-{option.flag[2:]}" if switch else option.flag,
-        metavar=None if switch else option.metavar,
-        help=option.help if switch else f"{option.help} [default: {default}]",
+    return click.option(
+        option.flag,
+        metavar=option.metavar,
+        multiple=isinstance(option.kind, Many),
+        help=f"{option.help} [default: {default}]",
         show_default=False,
     )
 
 
+class _Crawl(click.Command):
+    """Shows its one kind of argument by name, without the brackets of the usage line."""
+
+    def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Arguments"):
+            formatter.write_dl([("SEED <list[str]>", "URLs, @file with one URL a line, - for stdin.")])
+
+
+@click.command(cls=_Crawl)
+@click.option(
+    "--dir",
+    "directory",
+    type=Path,
+    metavar="DIR",
+    required=True,
+    help="Where the crawl is kept; one that exists is resumed.",
+)
+@click.argument("seeds", metavar="[SEED]...", nargs=-1)
+@_flag("agent.max_pages")
+@_flag("scope.max_depth")
+@_flag("agent.time_limit")
+@_flag("scope.scope")
+@_flag("scope.include")
+@_flag("scope.exclude")
+@_flag("scope.types")
+@_flag("scope.networks")
+@_flag("policy.delay")
+@_flag("fetch.connections")
+@_flag("policy.host_connections")
+@_flag("fetch.rate")
+@_flag("fetch.bandwidth")
+@_flag("fetch.allow_private")
+@_flag("fetch.connect")
+@_flag("fetch.dns")
+@_flag("fetch.user_agent")
+@_flag("fetch.contact")
+@click.option("--agents", default="1", metavar="N", help="Processes; this version has one.")
+@click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
+@click.option("--index/--no-index", default=None, help="Full-text index; not in this version.", show_default=False)
+@click.option("--config", type=Path, metavar="FILE", help="TOML; the command line wins over it.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Last line of stdout is one JSON object; progress goes to stderr."
+)
+@click.pass_context
 def crawl(
-    context: typer.Context,
-    directory: Annotated[
-        Path, typer.Option("--dir", metavar="DIR", help="Where the crawl is kept; one that exists is resumed.")
-    ],
-    seeds: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SEED", help="URLs, @file with one URL a line, - for stdin.", show_default=False),
-    ] = None,
-    max_pages: Annotated[str | None, _flag("agent.max_pages")] = None,
-    max_depth: Annotated[str | None, _flag("scope.max_depth")] = None,
-    time_limit: Annotated[str | None, _flag("agent.time_limit")] = None,
-    scope: Annotated[str | None, _flag("scope.scope")] = None,
-    include: Annotated[list[str] | None, _flag("scope.include")] = None,
-    exclude: Annotated[list[str] | None, _flag("scope.exclude")] = None,
-    types: Annotated[list[str] | None, _flag("scope.types")] = None,
-    networks: Annotated[list[str] | None, _flag("scope.networks")] = None,
-    delay: Annotated[str | None, _flag("policy.delay")] = None,
-    connections: Annotated[str | None, _flag("fetch.connections")] = None,
-    host_connections: Annotated[str | None, _flag("policy.host_connections")] = None,
-    rate: Annotated[str | None, _flag("fetch.rate")] = None,
-    bandwidth: Annotated[str | None, _flag("fetch.bandwidth")] = None,
-    allow_private: Annotated[bool | None, _flag("fetch.allow_private")] = None,
-    connect: Annotated[list[str] | None, _flag("fetch.connect")] = None,
-    dns: Annotated[list[str] | None, _flag("fetch.dns")] = None,
-    user_agent: Annotated[str | None, _flag("fetch.user_agent")] = None,
-    contact: Annotated[str | None, _flag("fetch.contact")] = None,
-    agents: Annotated[str, typer.Option(metavar="N", help="Processes; this version has one.")] = "1",
-    strategy: Annotated[str, typer.Option(metavar="NAME", help="In what order.")] = "breadth-first",
-    index: Annotated[
-        bool | None,
-        typer.Option("--index/--no-index", help="Full-text index; not in this version.", show_default=False),
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="TOML; the command line wins over it.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Last line of stdout is one JSON object; progress goes to stderr.")
-    ] = False,
+    context: click.Context,
+    directory: Path,
+    seeds: tuple[str, ...],
+    agents: str,
+    strategy: str,
+    index: bool | None,
+    config: Path | None,
+    as_json: bool,
+    **flags: Any,
 ) -> int:
     """Crawl, or go on with a crawl.
 
@@ -82,10 +104,10 @@ def crawl(
     with the settings it had; the options of this command win over them.
     """
     _check_version_limits(agents, strategy, index)
-    settings = settings_of(context.params, directory, config)
+    settings = settings_of(flags, directory, config)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
-    urls = read_seeds(seeds or [])
+    urls = read_seeds(seeds)
     from gossamer import agent
     from gossamer.cli.plain import summary_text
 
@@ -111,7 +133,7 @@ def settings_of(given: dict[str, Any], directory: Path, file: Path | None) -> Co
     """The file named, or else what the crawl in the directory ran with; the command line wins over both."""
     overrides = {
         # Repeatable flags that were not given arrive empty.
-        name: None if (value := given[option.flag[2:].replace("-", "_")]) in ([], ()) else value
+        name: None if (value := given[option.flag[2:].replace("-", "_")]) == () else value
         for name, option in OPTIONS.items()
         if option.flag
     }

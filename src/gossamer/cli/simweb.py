@@ -4,49 +4,84 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 if TYPE_CHECKING:  # loaded when the command runs: `gossamer --help` needs none of it
     from gossamer.testing.web.world import World
 
 
-class Profile(StrEnum):
-    PLAIN = "plain"
-    REALISTIC = "realistic"
-    HOSTILE = "hostile"
+_PROFILES = ("plain", "realistic", "hostile")
+_SCOPES = ("any", "domain", "host")
+_DEPTH = click.IntRange(min=0)
 
 
-class Scope(StrEnum):
-    ANY = "any"
-    DOMAIN = "domain"
-    HOST = "host"
-
-
+@click.command
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    metavar="<int range>",
+    help="Port on loopback; 0 takes any free one.",
+)
+@click.option("--hosts", type=int, default=100, metavar="<int>", help="Number of hosts.")
+@click.option(
+    "--pages",
+    type=int,
+    default=100,
+    metavar="<int>",
+    help="Pages a host: exact in the plain profile, the mean in others.",
+)
+@click.option("--seed", type=int, default=1, metavar="<int>", help="The same seed gives the same web.")
+@click.option(
+    "--profile",
+    type=click.Choice(_PROFILES),
+    default="plain",
+    metavar=f"<{'|'.join(_PROFILES)}>",
+    help="Clean pages; the web as it is; or one that means harm.",
+)
+@click.option(
+    "--latency",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="<float range>",
+    help="Milliseconds before each response.",
+)
+@click.option("--faults", type=float, metavar="<float>", help="Share of URLs that misbehave, 0 to 1; by profile.")
+@click.option("--log", type=Path, metavar="<path>", help="Write one JSON line per request to this file.")
+@click.option("--list", "list_urls", is_flag=True, help="Print the URLs a crawl must fetch, and exit.")
+@click.option("--json", "as_json", is_flag=True, help="With --list: all URLs, with their outcome.")
+@click.option("--seed-url", multiple=True, metavar="<list[str]>", help="With --list: start here, not at host 0.")
+@click.option("--max-depth", type=_DEPTH, metavar="<int range>", help="With --list: links from a seed at most.")
+@click.option(
+    "--scope",
+    type=click.Choice(_SCOPES),
+    default="any",
+    metavar=f"<{'|'.join(_SCOPES)}>",
+    help="With --list: which hosts are followed.",
+)
 def simweb(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0 takes any free one.")] = 8080,
-    hosts: Annotated[int, typer.Option(help="Number of hosts.")] = 100,
-    pages: Annotated[int, typer.Option(help="Pages a host: exact in the plain profile, the mean in others.")] = 100,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same web.")] = 1,
-    profile: Annotated[
-        Profile, typer.Option(help="Clean pages; the web as it is; or one that means harm.")
-    ] = Profile.PLAIN,
-    latency: Annotated[float, typer.Option(min=0, help="Milliseconds before each response.")] = 0.0,
-    faults: Annotated[float | None, typer.Option(help="Share of URLs that misbehave, 0 to 1; by profile.")] = None,
-    log: Annotated[Path | None, typer.Option(help="Write one JSON line per request to this file.")] = None,
-    list_urls: Annotated[bool, typer.Option("--list", help="Print the URLs a crawl must fetch, and exit.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="With --list: all URLs, with their outcome.")] = False,
-    seed_url: Annotated[list[str] | None, typer.Option(help="With --list: start here, not at host 0.")] = None,
-    max_depth: Annotated[int | None, typer.Option(min=0, help="With --list: links from a seed at most.")] = None,
-    scope: Annotated[Scope, typer.Option(help="With --list: which hosts are followed.")] = Scope.ANY,
+    port: int,
+    hosts: int,
+    pages: int,
+    seed: int,
+    profile: str,
+    latency: float,
+    faults: float | None,
+    log: Path | None,
+    list_urls: bool,
+    as_json: bool,
+    seed_url: tuple[str, ...],
+    max_depth: int | None,
+    scope: str,
 ) -> None:
     """Serve a simulated web on loopback: every page is computed from its address, nothing is stored."""
     from gossamer.testing.web.world import World
 
-    world = World(seed, hosts, pages, profile.value, faults=faults)
+    world = World(seed, hosts, pages, profile, faults=faults)
     if list_urls:
         _list(world, seed_url or [world.url(0)], max_depth, scope, as_json)
         return
@@ -56,12 +91,12 @@ def simweb(
         runner.run(_serve(world, port, latency / 1000, log))
 
 
-def _list(world: World, seeds: list[str], max_depth: int | None, scope: Scope, as_json: bool) -> None:
+def _list(world: World, seeds: Sequence[str], max_depth: int | None, scope: str, as_json: bool) -> None:
     import msgspec
 
     from gossamer.testing.web.truth import walk
 
-    for url, expected in walk(world, seeds, max_depth=max_depth, scope=scope.value):
+    for url, expected in walk(world, seeds, max_depth=max_depth, scope=scope):
         if as_json:
             print(msgspec.json.encode({"url": url, **expected._asdict()}).decode())
         elif expected.fetched:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 
-def status(
-    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="The crawl's directory.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> int:
+@click.command
+@click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def status(directory: Path, as_json: bool) -> int:
     """Say what a crawl does or did.
 
     Works while it runs.

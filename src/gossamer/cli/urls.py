@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-import typer
+import click
 
 from gossamer.config.kinds import Choice
 from gossamer.errors import ConfigError
@@ -22,12 +22,10 @@ _STATES = ("queued", "fetched", "dead", "excluded")
 _CHUNK = 4096
 
 
-def urls(
-    directory: Annotated[Path, typer.Option("--dir", metavar="DIR", help="The crawl's directory.")],
-    state: Annotated[
-        str | None, typer.Option("--state", metavar="|".join(_STATES), help="Only URLs in this state.")
-    ] = None,
-) -> int:
+@click.command
+@click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
+@click.option("--state", metavar="|".join(_STATES), help="Only URLs in this state.")
+def urls(directory: Path, state: str | None) -> int:
     """List the known URLs.
 
     One line of JSON for each: url, state, status, depth, fetched_at, tries, reason. Works while a crawl runs.

@@ -1,0 +1,115 @@
+"""What a crawl directory and a server's log say about a crawl, and whether that is as promised."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from simulated_web import GOSSAMER, Arrival
+
+ROBOTS = "/robots.txt"
+
+
+class Verdict(NamedTuple):
+    """A rule, what was found, what is allowed."""
+
+    rule: str
+    found: str
+    allowed: str
+    holds: bool
+
+    def row(self) -> list[str]:
+        return [self.rule, self.found, self.allowed, "holds" if self.holds else "BROKEN"]
+
+
+# -- the directory -----------------------------------------------------------------------------------------------------
+
+
+def fetched(directory: Path) -> set[str]:
+    """What the frontier says was fetched."""
+    listed = subprocess.run(
+        [*GOSSAMER, "urls", "--dir", str(directory), "--state", "fetched"], capture_output=True, text=True, check=True
+    )
+    return {json.loads(line)["url"] for line in listed.stdout.splitlines()}
+
+
+def captures(directory: Path) -> Iterator[dict[str, Any]]:
+    """The pages in the CDXJ files; robots.txt is stored too, but is no page."""
+    for file in sorted((directory / "warc").glob("*.cdxj")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            capture: dict[str, Any] = json.loads(line.split(" ", 2)[2])
+            if not capture["url"].endswith(ROBOTS):
+                yield capture
+
+
+def is_stored(directory: Path, capture: dict[str, Any]) -> bool:
+    """Whether the place that a CDXJ line names holds one whole gzip member with the response from this URL."""
+    with open(directory / "warc" / capture["filename"], "rb") as file:
+        file.seek(int(capture["offset"]))
+        packed = file.read(int(capture["length"]))
+    reader = zlib.decompressobj(wbits=31)
+    try:
+        record = reader.decompress(packed)
+    except zlib.error:
+        return False
+    whole = reader.eof and not reader.unused_data
+    head = record.partition(b"\r\n\r\n")[0].split(b"\r\n")
+    return whole and b"WARC-Type: response" in head and f"WARC-Target-URI: {capture['url']}".encode() in head
+
+
+def judge_pages(directory: Path, truth: set[str]) -> list[Verdict]:
+    """The three rules about what a finished crawl holds."""
+    known = fetched(directory)
+    found = list(captures(directory))
+    times = Counter(capture["url"] for capture in found)
+    again = sum(count - 1 for count in times.values())
+    broken = sum(not is_stored(directory, capture) for capture in found)
+    return [
+        Verdict(
+            "fetched is what the web has",
+            f"{len(truth - known):,} missing, {len(known - truth):,} too many",
+            f"the {len(truth):,} pages",
+            known == truth,
+        ),
+        Verdict(
+            "each page once in CDXJ",
+            f"{len(truth - times.keys()):,} missing, {again:,} again",
+            "1 line each",
+            times.keys() == truth and not again,
+        ),
+        Verdict("each line leads to its record", f"{broken:,} do not", "0", not broken),
+    ]
+
+
+# -- the log -----------------------------------------------------------------------------------------------------------
+
+
+def repeated(arrivals: Sequence[Arrival]) -> int:
+    """Requests beyond one for each URL; robots.txt is not counted."""
+    pages = [arrival.url for arrival in arrivals if arrival.path != ROBOTS]
+    return len(pages) - len(set(pages))
+
+
+def most_in(times: Sequence[float], window: float) -> int:
+    """The largest number of these ascending times that fall within `window` seconds."""
+    most = start = 0
+    for end, time in enumerate(times):
+        while time - times[start] > window:
+            start += 1
+        most = max(most, end - start + 1)
+    return most
+
+
+def smallest_gap(arrivals: Sequence[Arrival]) -> tuple[float, str]:
+    """The least time between two requests to the same host, robots.txt included, and the host."""
+    by_host: defaultdict[str, list[float]] = defaultdict(list)
+    for arrival in arrivals:
+        by_host[arrival.host].append(arrival.time)
+    gaps = ((later - earlier, host) for host, times in by_host.items() for earlier, later in pairwise(sorted(times)))
+    return min(gaps, default=(float("inf"), ""))
