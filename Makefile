@@ -5,13 +5,14 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench bench-frontier bench-kill docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
@@ -30,8 +31,14 @@ lint: $(VENV)/.installed-dev  ## ruff, mypy, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(VENV)/.installed-dev  ## side by side with the floor, on one core
+bench: $(VENV)/.installed-dev  ## side by side with other crawlers, on one core each
 	$(BIN)/python benchmarks/side_by_side.py
+
+bench-frontier: $(VENV)/.installed-dev  ## the frontier alone, at several sizes
+	$(BIN)/python benchmarks/frontier_scale.py
+
+bench-kill: $(VENV)/.installed-dev  ## killed again and again: nothing lost, nothing twice
+	$(BIN)/python benchmarks/kill_loop.py
 
 docs: $(VENV)/.installed  ## write the generated pages of docs/ again
 	$(BIN)/python -m gossamer.config > docs/configuration.md

@@ -6,7 +6,7 @@ import json
 import subprocess
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,13 +39,20 @@ def fetched(directory: Path) -> set[str]:
     return {json.loads(line)["url"] for line in listed.stdout.splitlines()}
 
 
-def captures(directory: Path) -> Iterator[dict[str, Any]]:
-    """The pages in the CDXJ files; robots.txt is stored too, but is no page."""
+def captures(directory: Path) -> tuple[list[dict[str, Any]], int]:
+    """The pages in the CDXJ files, and how many lines cannot be read. robots.txt is stored too, but is no page."""
+    found = []
+    unreadable = 0
     for file in sorted((directory / "warc").glob("*.cdxj")):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            capture: dict[str, Any] = json.loads(line.split(" ", 2)[2])
+        for line in file.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]:
+            try:
+                capture = json.loads(line.split(" ", 2)[2])
+            except (IndexError, ValueError):
+                unreadable += 1
+                continue
             if not capture["url"].endswith(ROBOTS):
-                yield capture
+                found.append(capture)
+    return found, unreadable
 
 
 def is_stored(directory: Path, capture: dict[str, Any]) -> bool:
@@ -66,10 +73,10 @@ def is_stored(directory: Path, capture: dict[str, Any]) -> bool:
 def judge_pages(directory: Path, truth: set[str]) -> list[Verdict]:
     """The three rules about what a finished crawl holds."""
     known = fetched(directory)
-    found = list(captures(directory))
+    found, unreadable = captures(directory)
     times = Counter(capture["url"] for capture in found)
     again = sum(count - 1 for count in times.values())
-    broken = sum(not is_stored(directory, capture) for capture in found)
+    broken = unreadable + sum(not is_stored(directory, capture) for capture in found)
     return [
         Verdict(
             "fetched is what the web has",

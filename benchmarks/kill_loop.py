@@ -1,8 +1,8 @@
 """Crawls of a simulated web that are killed, copied and gone on with, and what came of them.
 
-Three trials: killed again and again at a limited rate, and then left to finish; the same at full speed with a delay,
-judged by the server's log; and "power loss": copies taken while the crawl writes, each gone on with to its end. Exit
-status 1 if a rule is broken.
+The trials: killed again and again at a limited rate, and then left to finish; the same at full speed with a delay,
+judged by the server's log; once more with a delay that is longer than a start; and "power loss": copies taken while the
+crawl writes, each gone on with to its end. Exit status 1 if a rule is broken.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ CONNECTIONS = 64
 _COMMIT_INTERVAL = 1.0  # seconds: gossamer's default
 _LIFE = (0.5, 3.0)  # seconds between a start and its kill
 _KEPT = 1.0  # of these, seconds of work that a life leaves behind, at most: it starts, and loses the last interval
+_BETWEEN_COPIES = (0.1, 1.5)  # seconds
+_LONG_DELAY = 2.0  # seconds: longer than a start takes, so that a start that forgot the delay would break it
+_FEW_PAGES = 6  # of a host, for the long delay
 _CLOCKS = 0.001  # seconds that two clocks of one machine may differ by
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=25, help="SIGKILLs in each of the first two trials (25)")
-    parser.add_argument("--copies", type=int, default=10, help="copies in the third (10)")
+    parser.add_argument("--copies", type=int, default=10, help="copies in the last trial (10)")
     parser.add_argument("--hosts", type=int, default=200, help="hosts of the simulated web (200)")
     parser.add_argument("--pages", type=int, default=100, help="pages of a host (100)")
     parser.add_argument("--delay", type=float, default=0.2, help="seconds between visits in the second trial (0.2)")
@@ -45,8 +48,12 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
+class CrawlFailed(Exception):
+    """A crawl that did not come to its end; its last words are the message."""
+
+
 class Trials:
-    """The three trials on the same web. Invariant: nothing runs any more when a trial has returned."""
+    """Trials on the same web. Invariant: nothing runs any more when a trial has returned."""
 
     def __init__(self, options: argparse.Namespace, home: Path) -> None:
         self._options = options
@@ -59,20 +66,20 @@ class Trials:
         web = SimulatedWeb(options.hosts, options.pages, self._home / "rate.log")
         directory = self._home / "rate"
         with web.served():
-            kills = self._kill(web.crawl(directory, *_speed("0"), "--rate", f"{rate:g}"))
+            kills = self._kill(web.crawl(directory, *_speed("0"), "--rate", f"{rate:g}"), options.kills)
             finish(web.crawl(directory, *_speed("0"), "--rate", "0"))
         enough = Verdict("killed while it ran", f"{kills} times", f"{options.kills}", kills >= options.kills)
         # The bucket of the rate saves up a tenth of a second.
         bound = kills * (rate * (_COMMIT_INTERVAL + 0.1) + CONNECTIONS)
         return [enough, *judge_pages(directory, web.truth()), judge_repeats(web.arrivals(), bound)]
 
-    def killed_with_a_delay(self) -> list[Verdict]:
-        options = self._options
-        web = SimulatedWeb(options.hosts, options.pages, self._home / "delay.log")
-        directory = self._home / "delay"
-        crawl = web.crawl(directory, *_speed(f"{options.delay:g}"))
+    def killed_with_a_delay(self, delay: float, pages: int, most: int) -> list[Verdict]:
+        """Killed `most` times, on a web with so many pages a host."""
+        web = SimulatedWeb(self._options.hosts, pages, self._home / f"delay-{delay:g}.log")
+        directory = self._home / f"delay-{delay:g}"
         with web.served():
-            kills = self._kill(crawl)
+            crawl = web.crawl(directory, *_speed(f"{delay:g}"))
+            kills = self._kill(crawl, most)
             finish(crawl)
         arrivals = web.arrivals()
         gap, host = smallest_gap(arrivals)
@@ -80,8 +87,8 @@ class Trials:
         polite = Verdict(
             "smallest gap of a host, kills included",
             f"{gap:.4f} s ({host})",
-            f">= {options.delay:g} s",
-            gap >= options.delay - _CLOCKS,
+            f">= {delay:g} s",
+            gap >= delay - _CLOCKS,
         )
         peak = most_in([arrival.time for arrival in arrivals if arrival.path != ROBOTS], _COMMIT_INTERVAL)
         bound = kills * (peak + CONNECTIONS)
@@ -92,26 +99,23 @@ class Trials:
         web = SimulatedWeb(options.hosts, options.pages, self._home / "power.log")
         source = self._home / "power"
         truth = web.truth()
-        verdicts: list[Verdict] = []
+        # Slow enough that all copies fall into the crawl.
+        rate = max(len(truth) / (options.copies * _BETWEEN_COPIES[1]), 10.0)
         with web.served():
-            # Slow enough that the copies fall into the crawl, and in more than one commit each.
-            rate = max(len(truth) / (options.copies * 1.5), 10.0)
             process = start(web.crawl(source, *_speed("0"), "--rate", f"{rate:g}"))
-            copies = self._copy(process, source)
-            process.kill()
-            process.wait()
-            for kind, copy in copies:
-                name = f"{copy.name}, {kind}, {snapshots.committed(copy / 'frontier').warc / 1e6:.1f} MB committed"
-                finish(web.crawl(copy, *_speed("0"), "--rate", "0"))
-                verdicts += [verdict._replace(rule=f"{name}: {verdict.rule}") for verdict in judge_pages(copy, truth)]
-                shutil.rmtree(copy)
+            try:
+                copies = self._copy(process, source)
+            finally:
+                process.kill()
+                process.wait()
+            verdicts = [_judge_copy(kind, copy, web, truth) for kind, copy in copies]
         enough = len(copies) == options.copies
         return [Verdict("copies of a running crawl", f"{len(copies)}", f"{options.copies}", enough), *verdicts]
 
-    def _kill(self, crawl: list[str]) -> int:
+    def _kill(self, crawl: list[str], most: int) -> int:
         """Start and kill; gives how often it was killed, which is less often if it came to its end before."""
         kills = 0
-        while kills < self._options.kills:
+        while kills < most:
             process = start(crawl)
             try:
                 process.wait(self._random.uniform(*_LIFE))
@@ -121,7 +125,8 @@ class Trials:
                 kills += 1
             else:
                 if process.returncode:
-                    raise RuntimeError(f"the crawl ended with status {process.returncode} after {kills} kills")
+                    finish(crawl)  # the same again, and this time its words are heard
+                    raise CrawlFailed(f"status {process.returncode} after {kills} kills, and not again after that")
                 break
         return kills
 
@@ -130,7 +135,7 @@ class Trials:
         while not (source / "warc").is_dir() and process.poll() is None:
             time.sleep(0.01)
         for number in range(self._options.copies):
-            time.sleep(self._random.uniform(0.1, 1.5))
+            time.sleep(self._random.uniform(*_BETWEEN_COPIES))
             if process.poll() is not None:
                 break
             kind = snapshots.KINDS[number % len(snapshots.KINDS)]
@@ -138,6 +143,20 @@ class Trials:
             snapshots.take(kind, process, source, copy, self._random)
             taken.append((kind, copy))
         return taken
+
+
+def _judge_copy(kind: str, copy: Path, web: SimulatedWeb, truth: set[str]) -> Verdict:
+    """Go on with a copy to its end; one verdict about all that it holds then."""
+    rule = f"{copy.name}, {kind}, {snapshots.committed(copy / 'frontier').warc / 1e6:.1f} MB committed"
+    allowed = f"the {len(truth):,} pages, once each"
+    try:
+        finish(web.crawl(copy, *_speed("0"), "--rate", "0"))
+    except CrawlFailed as failure:
+        return Verdict(rule, str(failure), allowed, False)
+    verdicts = judge_pages(copy, truth)
+    shutil.rmtree(copy)
+    broken = [f"{verdict.rule}: {verdict.found}" for verdict in verdicts if not verdict.holds]
+    return Verdict(rule, "; ".join(broken) or "the same", allowed, not broken)
 
 
 def judge_repeats(arrivals: Sequence[Arrival], bound: float) -> Verdict:
@@ -153,10 +172,11 @@ def finish(crawl: list[str]) -> None:
     """Let it come to its end."""
     done = subprocess.run(crawl, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"the crawl ended with status {done.returncode}:\n{done.stderr[-3000:]}")
+        words = done.stderr.strip().splitlines()
+        raise CrawlFailed(f"status {done.returncode}: {words[-1] if words else 'no word'}")
     summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     if summary["reason"] != "complete":
-        raise RuntimeError(f"the crawl ended before its end: {summary['reason']}")
+        raise CrawlFailed(f"it ended with the reason {summary['reason']}")
 
 
 def _speed(delay: str) -> list[str]:
@@ -173,11 +193,21 @@ def main() -> int:
     try:
         for name, trial in (
             ("killed again and again, limited rate", trials.killed_at_a_rate),
-            (f"killed again and again, --delay {options.delay:g}", trials.killed_with_a_delay),
+            (
+                f"killed again and again, --delay {options.delay:g}",
+                lambda: trials.killed_with_a_delay(options.delay, options.pages, options.kills),
+            ),
+            (
+                f"the same with few pages, --delay {_LONG_DELAY:g}",
+                lambda: trials.killed_with_a_delay(_LONG_DELAY, min(options.pages, _FEW_PAGES), min(options.kills, 5)),
+            ),
             ("power loss", trials.power_loss),
         ):
             started = time.monotonic()
-            found[name] = trial()
+            try:
+                found[name] = trial()
+            except CrawlFailed as failure:
+                found[name] = [Verdict("the crawl comes to its end", str(failure), "complete", False)]
             print(f"\n{name} ({time.monotonic() - started:.0f} s)\n")
             print(table(["rule", "found", "allowed", ""], [verdict.row() for verdict in found[name]]), flush=True)
     finally:

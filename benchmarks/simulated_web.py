@@ -74,6 +74,7 @@ class SimulatedWeb:
 
     def crawl(self, directory: Path, *more: str) -> list[str]:
         """The command that crawls this web into `directory`, or goes on with it."""
+        assert self.address, "the web is not served yet"
         return [
             *GOSSAMER, "crawl", self.seed, "--dir", str(directory), "--scope", "any", "--allow-private", "--connect",
             f"*={self.address}", "--no-index", "--json", *more,

@@ -21,7 +21,8 @@ from pathlib import Path
 import msgspec
 
 from gossamer.frontier.reader import FrontierReader
-from gossamer.store import Position
+from gossamer.store import StorePosition
+from gossamer.store.writer import Position
 
 KINDS = ("live", "frozen", "pages torn", "log torn")
 _TORN_BYTES = 64  # at the end of the log: within the last record
@@ -85,4 +86,5 @@ def committed(frontier: Path) -> Position:
             stored = reader.meta("store")
         finally:
             reader.close()
-    return msgspec.msgpack.decode(stored, type=Position) if stored else Position()
+    position = msgspec.msgpack.decode(stored, type=StorePosition) if stored else StorePosition()
+    return position.writers.get("", Position())

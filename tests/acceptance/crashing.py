@@ -72,10 +72,10 @@ def main() -> int:
     crash = Crash(sys.argv[1], int(sys.argv[2]))
     assert crash.point in POINTS
     crash.around(crawl_dir.CrawlDir, "save", lambda *_: "save settings")
-    crash.around(writer.Store, "_open_file", lambda *_: "open WARC")
+    crash.around(writer.Writer, "_open_file", lambda *_: "open WARC")
     crash.around(writer, "_write", lambda file, data: f"write {kind(file.name)}")
     crash.around(writer.os, "fdatasync", lambda fd: f"sync {kind(os.readlink(f'/proc/self/fd/{fd}'))}")
-    crash.around(writer.Store, "_sync_directory", lambda *_: "sync directory")
+    crash.around(writer.Writer, "_sync_directory", lambda *_: "sync directory")
     crash.around(database.Database, "commit", lambda *_: "write batch")
     crash.around(database.Database, "close", lambda *_: "close database")
     return run(sys.argv[3:])

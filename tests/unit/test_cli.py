@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -73,6 +74,7 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         "fetch.dns": ("127.0.0.1:5353", ("127.0.0.1:5353",)),
         "fetch.rate": ("2.5", 2.5),
         "fetch.bandwidth": ("5MB", 5_000_000),
+        "store.directories": ("/disk2/warc=3", ("/disk2/warc=3",)),
         "agent.max_pages": ("100", 100),
         "agent.time_limit": ("90s", 90.0),
     }
@@ -130,13 +132,29 @@ def test_seeds_from_files_and_stdin(crawl: Recorded, tmp_path: Path, monkeypatch
 
 
 def test_a_seed_file_is_read_as_it_is_asked_for(tmp_path: Path) -> None:
-    from gossamer.cli.seeds import read_seeds
+    from gossamer.cli.seeds import Seeds
 
     file = tmp_path / "seeds.txt"
     file.write_text("https://a.example\n")
-    seeds = read_seeds([f"@{file}"])
+    seeds = Seeds([f"@{file}"])
     file.write_text("https://b.example\n")
     assert list(seeds) == ["https://b.example"]
+
+
+def test_how_much_of_the_seeds_was_read_is_known(tmp_path: Path) -> None:
+    from gossamer.cli.seeds import Seeds
+
+    file = tmp_path / "seeds.txt"
+    file.write_text("".join(f"https://a.example/{number:04d}\n" for number in range(1000)))
+    seeds = Seeds([f"@{file}"])
+    reading = iter(seeds)
+    assert seeds.share() == 0
+    for _ in range(250):
+        next(reading)
+    assert seeds.share() == pytest.approx(0.25)
+    assert len(list(reading)) == 750
+    assert seeds.share() == 1
+    assert Seeds(["https://a.example"]).share() == 1
 
 
 def test_a_crawl_goes_on_with_the_settings_it_had(crawl: Recorded, tmp_path: Path) -> None:
@@ -185,6 +203,8 @@ def test_a_file_named_takes_the_place_of_the_kept_settings(crawl: Recorded, tmp_
             "is not one of queued, fetched, dead, excluded; did you mean 'queued'?",
         ),
         (["crwal"], "No such command 'crwal'. Did you mean 'crawl'?"),
+        (["crawl", "x", "--\x1b[31mred"], "No such option: --\\x1b[31mred"),
+        (["urls", "\x1b[31mred", "--dir", "DIR"], "(\\x1b[31mred)"),
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(
@@ -288,11 +308,29 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("gossamer")
 
 
+def loaded_by(*arguments: str) -> set[str]:
+    """The modules that a process has loaded when it has run this command."""
+    code = "import sys; from gossamer.cli import run; run(sys.argv[1:]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
 def test_help_loads_nothing_heavy() -> None:
     """What takes long to load would be felt at every `--help`."""
-    code = (
-        "import sys, gossamer.cli; gossamer.cli.run(['--help']);"
-        "print([m for m in ('rich', 'pydantic', 'pycurl', 'uvloop', 'rocksdict', 'resiliparse') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    heavy = {"asyncio", "msgspec", "pycurl", "resiliparse", "rich", "rocksdict", "uvloop", "gossamer.config"}
+    assert not heavy & loaded_by("--help")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_only_the_command_asked_for_is_loaded(name: str) -> None:
+    assert {f"gossamer.cli.{other}" for other in COMMANDS} & loaded_by(name, "--help") == {f"gossamer.cli.{name}"}
+
+
+def test_a_reader_of_help_that_leaves_is_no_traceback() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run([sys.executable, "-m", "gossamer", "--help"], stdout=write, stderr=subprocess.PIPE)
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")

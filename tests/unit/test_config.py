@@ -9,7 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer.config import OPTIONS, Config, connect_rule, default_contact, dns_server, has_contact, load, user_agent
+from gossamer.config import (
+    OPTIONS,
+    Config,
+    HostRule,
+    connect_rule,
+    default_contact,
+    dns_server,
+    has_contact,
+    load,
+    user_agent,
+)
 from gossamer.config.kinds import (
     Choice,
     Decimal,
@@ -138,6 +148,7 @@ def test_private_networks_are_fine_when_allowed() -> None:
 
 
 _TEXTS: dict[str, st.SearchStrategy[str]] = {
+    "directories": st.sampled_from(["/disk2=3", "warc=0.5", "/a b/ü"]),
     "types": st.sampled_from(["text/html", "text/*", "*/*", "image/svg+xml"]),
     "networks": st.sampled_from(["8.8.0.0/16", "2001:4860::/32"]),
     "connect": st.sampled_from(["*=127.0.0.1:80", "*.a.example=[::1]:8080"]),
@@ -167,6 +178,13 @@ def values(key: str, kind: Kind[Any]) -> st.SearchStrategy[Any]:
     raise AssertionError(f"no strategy for {key}")
 
 
+_RULES = [
+    HostRule("*.example.org", delay=0.0, priority=0),
+    HostRule('say "hello"', connections=2, max_pages=10),
+    HostRule("back\\slash", burst=20, delay=2.5, priority=9),
+]
+
+
 @st.composite
 def configs(draw: st.DrawFn) -> Config:
     sections = {
@@ -182,7 +200,8 @@ def configs(draw: st.DrawFn) -> Config:
     sections["policy"] = dataclasses.replace(
         sections["policy"], host_connections=min(fetch.connections, sections["policy"].host_connections)
     )
-    return Config(**sections)
+    rules = draw(st.lists(st.sampled_from(_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
+    return Config(**sections, hosts=tuple(rules))
 
 
 @given(configs())
@@ -241,3 +260,19 @@ def test_connect_rules_and_dns_servers() -> None:
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Config().policy.delay = 0.0  # type: ignore[misc]
+
+
+def test_host_rules_are_read_and_mistakes_named(tmp_path: Path) -> None:
+    text = '[hosts."*.Example.org"]\ndelay = "5s"\nmax_pages = 10\n[hosts."*"]\npriority = 7\n'
+    assert load(written(tmp_path, text)).hosts == (
+        HostRule("*.example.org", delay=5.0, max_pages=10),
+        HostRule("*", priority=7),
+    )
+    for wrong, words in [
+        ('[hosts."a"]\ndelya = 1\n', r'\[hosts."a"\] unknown option .delya.; did you mean .delay.'),
+        ('[hosts."a"]\npriority = 12\n', r'\[hosts."a"\] priority: 12 is not'),
+        ("[hosts]\na = 1\n", "is a table"),
+        ("hosts = 1\n", "hosts"),
+    ]:
+        with pytest.raises(ConfigError, match=words):
+            load(written(tmp_path, wrong))

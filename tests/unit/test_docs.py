@@ -62,7 +62,9 @@ def flags() -> dict[str, frozenset[str]]:
     """The flags of each command."""
     found = {}
     for name in COMMANDS:
-        known = [flag for parameter in load_command(name).params for flag in (*parameter.opts, *parameter.secondary_opts)]
+        known = [
+            flag for parameter in load_command(name).params for flag in (*parameter.opts, *parameter.secondary_opts)
+        ]
         found[name] = frozenset((*known, "--help"))
     return found
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from publicsuffixlist import PSLFILE, PublicSuffixList
 
 from gossamer.model.domain import partition_of, registered_domain, reversed_host, unreversed_host
 from gossamer.model.url import host_of, normalize
@@ -56,6 +58,18 @@ def test_registered_domain(host: str, domain: str) -> None:
 def test_reversed_host(host: str, key: str) -> None:
     assert reversed_host(host) == key
     assert unreversed_host(key) == host
+
+
+def test_every_rule_of_the_list_holds() -> None:
+    """The list is handed over in punycode only: that must lose no rule, in no script."""
+    whole = PublicSuffixList(accept_unknown=True, only_icann=False)
+    rules = [line for line in Path(PSLFILE).read_text(encoding="utf-8").splitlines() if line and line[:2] != "//"]
+    assert len(rules) > 9000
+    assert any(not rule.isascii() for rule in rules)
+    for rule in rules:
+        suffix = rule.lstrip("!").replace("*", "star").encode("idna").decode()
+        for host in (suffix, f"owner.{suffix}", f"www.owner.{suffix}"):
+            assert registered_domain(host) == (whole.privatesuffix(host) or host), host
 
 
 # Whatever survives `normalize`, with empty labels and other oddities that no registry would have.

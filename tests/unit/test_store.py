@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
@@ -15,7 +16,7 @@ from warcio.checker import Checker
 from gossamer.config import StoreConfig
 from gossamer.errors import DamagedError
 from gossamer.model import Page
-from gossamer.store import Position, Store
+from gossamer.store import Store, StorePosition
 from gossamer.store.cdxj import surt
 
 
@@ -28,8 +29,8 @@ def page(number: int, body: bytes = b"<html>hello</html>", **more: object) -> Pa
     )  # fmt: skip
 
 
-def open_store(home: Path, position: Position | None = None, **options: int) -> Store:
-    return Store(home, StoreConfig(**options), position or Position(), "gossamer/0.1 (test)", 1_700_000_000.0)
+def open_store(home: Path, position: StorePosition | None = None, **options: Any) -> Store:
+    return Store(home, StoreConfig(**options), position or StorePosition(), "gossamer/0.1 (test)")
 
 
 def responses(home: Path) -> list[tuple[str, bytes]]:
@@ -157,3 +158,42 @@ def test_a_truncated_body_says_so(tmp_path: Path) -> None:
 )
 def test_sort_keys(url: str, key: str) -> None:
     assert surt(url) == key
+
+
+def test_several_directories_share_the_pages(tmp_path: Path) -> None:
+    homes = [tmp_path / name for name in ("first", "second", "third")]
+    options = {"directories": (f"{homes[1]}=2", f"{homes[2]}=1"), "warc_size": 20_000}
+    store = open_store(homes[0], **options)
+    for number in range(200):
+        store.append(page(number, bytes(range(256)) * 4))
+    position = store.sync()
+    sizes = [sum(file.stat().st_size for file in home.glob("*.warc.gz")) for home in homes]
+    assert sizes[1] == pytest.approx(2 * sizes[0], rel=0.1)
+    assert sizes[2] == pytest.approx(sizes[0], rel=0.1)
+    for number in range(200, 300):
+        store.append(page(number, bytes(range(256)) * 4))
+    store.sync()
+    store.close()  # killed here
+
+    again = open_store(homes[0], position, **options)
+    again.append(page(999))
+    again.sync()
+    again.close()
+    urls = [line["url"] for home in homes for line in lines(home)]
+    assert sorted(urls) == sorted(f"http://a.test/p{n}" for n in (*range(200), 999))
+    names = [file.name for home in homes for file in home.glob("*.warc.gz")]
+    assert len(set(names)) == len(names), "a number is used once over all directories"
+
+
+def test_a_full_disk_is_left_out(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "a", directories=(f"{tmp_path / 'b'}=1",))
+    store.append(page(1))
+    store.sync()
+    next(iter(store._writers.values())).has_room = False  # what statvfs would say of a full disk
+    before = len(lines(tmp_path / "a"))
+    for number in range(2, 20):
+        store.append(page(number))
+    store.sync()
+    store.close()
+    assert len(lines(tmp_path / "a")) == before
+    assert len(lines(tmp_path / "b")) == 18 + (1 - before)

@@ -1,6 +1,24 @@
 """The loop, its commit and its numbers."""
 
-from gossamer.agent.progress import Progress, Summary
-from gossamer.agent.run import Crawl, read_progress, read_visits, run
+from __future__ import annotations
 
-__all__ = ["Crawl", "Progress", "Summary", "read_progress", "read_visits", "run"]
+from typing import TYPE_CHECKING, Any
+
+from gossamer.agent.explain import Explanation, explain
+from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.reading import read_progress, read_visits
+
+if TYPE_CHECKING:
+    from gossamer.agent.crawl import Crawl, run
+
+__all__ = ["Crawl", "Explanation", "Progress", "Summary", "explain", "read_progress", "read_visits", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first asked for: those who only read a crawl need not wait for the fetcher and the parser.
+    if name not in ("Crawl", "run"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gossamer.agent import crawl
+
+    value = globals()[name] = getattr(crawl, name)
+    return value

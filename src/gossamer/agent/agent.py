@@ -28,13 +28,14 @@ from gossamer.rules.policy import Policy
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.robots_tag import robots_tag
 from gossamer.rules.scope import Scope
-from gossamer.store import Position, Store
+from gossamer.store import Store, StorePosition, payload_digest
 
 T = TypeVar("T")
 
 _NORMAL_PRIORITY = 4  # of 0 (first) to 9
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
 _EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
 _PARSED = ("text/html", "application/xhtml+xml")
 
@@ -60,7 +61,7 @@ class Agent:
         agent_name = user_agent(config.fetch)
         self._user_agent = agent_name
         self._token = product_token(agent_name).lower()
-        self._store = Store(directory.warc, config.store, self._stored("store", Position), agent_name, now)
+        self._store = Store(directory.warc, config.store, self._stored("store", StorePosition), agent_name)
         self._fetcher = Fetcher(config.fetch, agent_name, config.scope.types, config.scope.networks, resolver, clock)
         self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
         self._meter = Meter(self.statistics, now)
@@ -70,6 +71,7 @@ class Agent:
         self._committed_at = now
         self._committed_pages = self.statistics.pages
         self._visits_in_flight = 0  # robots.txt not counted
+        self._seeds_read, self._seeds_share = 0, 1.0
         self._stop = False
         self._paused = False
         self.on_page: Callable[[Visit, Page], None] | None = None
@@ -93,8 +95,7 @@ class Agent:
             stages["frontier"] += leased - started
             for visit, outcome in await self._fetcher.wait(self._patience()):
                 self._settle(visit, outcome)
-            if self._commit_is_due():
-                self.commit()
+            self.commit_if_due()
             await asyncio.sleep(0)
         await self._finish_in_flight()
         return reason
@@ -114,12 +115,15 @@ class Agent:
         started = perf_counter()
         links = self._links(page)
         parsed = perf_counter()
-        stored = self._store.append(page)
+        digest = payload_digest(page.raw)
+        stored = self._store.append(page, digest)
         appended = perf_counter()
         if links:
             self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY)
         address = self._fetcher.own_address(visit.host, page)
-        self.frontier.settle_page(visit, page.status, page.fetched_at, page.seconds, stored, address)
+        self.frontier.settle_page(
+            visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators
+        )
         stages["frontier"] += perf_counter() - appended
         stages["store"] += appended - parsed
         stages["parse"] += parsed - started
@@ -180,7 +184,10 @@ class Agent:
         address = self._fetcher.own_address(visit.host, outcome)
         self.frontier.settle_robots(visit, robots, now, outcome.seconds, expires, address)
 
-    def add_seeds(self, urls: list[str]) -> None:
+    def add_seeds(self, urls: list[str], share: float = 1.0) -> None:
+        """`share`: how much of all seeds has been read with these."""
+        self._seeds_read += len(urls)
+        self._seeds_share = share
         for url in urls:
             self._scope.admit_seed(url)
         self.frontier.add(urls, 0, _NORMAL_PRIORITY)
@@ -213,16 +220,24 @@ class Agent:
         return max(room, 0)
 
     def _patience(self) -> float:
-        """How long to wait for the network at most: until the next host is due."""
-        if self.frontier.schedule.ready and self._fetcher.room > 0 and not self._pages.rate and not self._bytes.rate:
-            return 0.01
+        """How long to wait for the network at most: until a cap allows more, or the next host is due."""
+        now = self._clock()
+        wait = max(self._pages.wait(now), self._bytes.wait(now))
         due = self.frontier.schedule.next_due
-        return min(max(due - self._clock(), 0.001), 0.25) if due is not None else 0.25
+        if not wait and due is not None and self._fetcher.room > 0:
+            wait = due - now
+        elif not wait:
+            wait = _LONGEST_WAIT
+        return min(max(wait, 0.001), _LONGEST_WAIT)
 
     def stop(self) -> None:
         """End as soon as what is in flight has come in, or after a moment."""
         self._stop = True
         self._fetcher.wake()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop
 
     def pause(self) -> None:
         """Start no visits until `resume`; what is in flight is finished."""
@@ -245,12 +260,13 @@ class Agent:
 
     # -- the commit --------------------------------------------------------------------------------------------------
 
-    def _commit_is_due(self) -> bool:
+    def commit_if_due(self) -> None:
         limits = self._config.agent
-        return (
+        if (
             self._clock() - self._committed_at >= limits.commit_interval
             or self.statistics.pages - self._committed_pages >= limits.commit_pages
-        )
+        ):
+            self.commit()
 
     def commit(self, reason: str = "") -> None:
         """Pages first, then everything that says they are there, in one batch. The last one gives the reason to end."""
@@ -294,6 +310,7 @@ class Agent:
         )
         progress.max_pages = self._config.agent.max_pages
         progress.time_limit = self._config.agent.time_limit
+        progress.seeds_read, progress.seeds_share = self._seeds_read, self._seeds_share
         progress.limit = self._what_limits(progress)
         return progress
 

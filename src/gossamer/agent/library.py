@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.agent.agent import Agent
-from gossamer.agent.run import Crawl
+from gossamer.agent.crawl import Crawl
 from gossamer.config import OPTIONS, Config, load
 from gossamer.errors import ConfigError
 from gossamer.model import Document, Page, Visit

@@ -38,6 +38,8 @@ class Progress(Summary):
     statuses: dict[str, int] = {}  # "2xx": n …
     reasons: dict[str, int] = {}  # faults by reason
     stages: dict[str, float] = {}  # microseconds of CPU a page, by stage
+    seeds_read: int = 0  # of this run's
+    seeds_share: float = 1.0  # how much of the seeds has been read; below 1 the crawl has not begun
     limit: str = ""  # one sentence: what limits the speed now
     running: bool = True
     pid: int = 0

@@ -16,6 +16,7 @@ from gossamer.errors import GossamerError
 COMMANDS = {
     "crawl": "Crawl, or go on with a crawl.",
     "urls": "List the known URLs.",
+    "explain": "Say what is known of a URL or host, what it waits for, and why.",
     "status": "Say what a crawl does or did.",
     "simweb": "Serve a simulated web.",
 }
@@ -67,8 +68,8 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        context_of_error = error.ctx if isinstance(error, click.UsageError) else None
-        hint = f" See '{context_of_error.command_path} --help'." if context_of_error else ""
+        where = getattr(error, "ctx", None)
+        hint = f" See '{where.command_path} --help'." if where else ""
         return _fail(_message(error) + hint, error.exit_code)
     except GossamerError as error:
         return _fail(str(error), error.exit_status)
@@ -107,5 +108,8 @@ def _message(error: click.ClickException) -> str:
 
 
 def _fail(message: str, status: int) -> int:
-    print(f"gossamer: {' '.join(message.split())}", file=sys.stderr, flush=True)
+    line = " ".join(message.split())
+    # What was typed comes back in messages, but never as a command to the terminal.
+    shown = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
+    print(f"gossamer: {shown}", file=sys.stderr, flush=True)
     return status

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gossamer.cli.seeds import read_seeds
+from gossamer.cli.seeds import Seeds
 from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
 from gossamer.config.kinds import Many
 from gossamer.errors import ConfigError, SeedError
@@ -30,9 +30,7 @@ def _flag(name: str) -> Callable[[Command], Command]:
     """The flag of an option; its help is the option's own."""
     option = OPTIONS[name]
     if isinstance(option.default, bool):
-        return click.option(
-            f"{option.flag}/--no-{option.flag[2:]}", default=None, help=option.help, show_default=False
-        )
+        return click.option(f"{option.flag}/--no-{option.flag[2:]}", default=None, help=option.help, show_default=False)
     default = option.kind.show(option.default) or "empty"
     return click.option(
         option.flag,
@@ -79,6 +77,7 @@ class _Crawl(click.Command):
 @_flag("fetch.dns")
 @_flag("fetch.user_agent")
 @_flag("fetch.contact")
+@_flag("store.directories")
 @click.option("--agents", default="1", metavar="N", help="Processes; this version has one.")
 @click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
 @click.option("--index/--no-index", default=None, help="Full-text index; not in this version.", show_default=False)
@@ -89,6 +88,7 @@ class _Crawl(click.Command):
 @click.pass_context
 def crawl(
     context: click.Context,
+    /,
     directory: Path,
     seeds: tuple[str, ...],
     agents: str,
@@ -107,7 +107,7 @@ def crawl(
     settings = settings_of(flags, directory, config)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
-    urls = read_seeds(seeds)
+    urls = Seeds(seeds)
     from gossamer import agent
     from gossamer.cli.plain import summary_text
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 _SIZES = ("B", "kB", "MB", "GB", "TB", "PB")
 _SPANS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
@@ -37,6 +39,11 @@ def span(seconds: float) -> str:
         elif parts:
             break
     return " ".join(parts[:2]) or "0 s"
+
+
+def moment(seconds: float) -> str:
+    """A point in time, to the second, in UTC."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
 
 
 def share(part: float, whole: float) -> str:

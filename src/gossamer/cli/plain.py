@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from gossamer.agent.progress import Progress, Summary
-from gossamer.cli.numbers import count, rate, size, span
+from gossamer.cli.numbers import count, rate, share, size, span
 
 ENDS = {
     "complete": "complete: every URL in scope has been visited",
@@ -43,6 +43,9 @@ class PlainProgress:
 
 
 def progress_line(progress: Progress) -> str:
+    if progress.seeds_share < 1:
+        read = f"{count(progress.seeds_read)} seeds read, {share(progress.seeds_share, 1)} of the files"
+        return f"{span(progress.seconds)} · {read} · {count(progress.urls)} URLs known"
     pages = f"{count(progress.pages)} / {count(progress.max_pages)}" if progress.max_pages else count(progress.pages)
     parts = [
         span(progress.seconds),

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:  # loaded when the command runs: `gossamer --help` needs none of it
+    from gossamer.testing.web.truth import ScopeName
     from gossamer.testing.web.world import World
-
 
 _PROFILES = ("plain", "realistic", "hostile")
 _SCOPES = ("any", "domain", "host")
-_DEPTH = click.IntRange(min=0)
 
 
 @click.command
@@ -55,7 +54,9 @@ _DEPTH = click.IntRange(min=0)
 @click.option("--list", "list_urls", is_flag=True, help="Print the URLs a crawl must fetch, and exit.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: all URLs, with their outcome.")
 @click.option("--seed-url", multiple=True, metavar="<list[str]>", help="With --list: start here, not at host 0.")
-@click.option("--max-depth", type=_DEPTH, metavar="<int range>", help="With --list: links from a seed at most.")
+@click.option(
+    "--max-depth", type=click.IntRange(0), metavar="<int range>", help="With --list: links from a seed at most."
+)
 @click.option(
     "--scope",
     type=click.Choice(_SCOPES),
@@ -76,7 +77,7 @@ def simweb(
     as_json: bool,
     seed_url: tuple[str, ...],
     max_depth: int | None,
-    scope: str,
+    scope: ScopeName,
 ) -> None:
     """Serve a simulated web on loopback: every page is computed from its address, nothing is stored."""
     from gossamer.testing.web.world import World
@@ -91,7 +92,7 @@ def simweb(
         runner.run(_serve(world, port, latency / 1000, log))
 
 
-def _list(world: World, seeds: Sequence[str], max_depth: int | None, scope: str, as_json: bool) -> None:
+def _list(world: World, seeds: Sequence[str], max_depth: int | None, scope: ScopeName, as_json: bool) -> None:
     import msgspec
 
     from gossamer.testing.web.truth import walk

@@ -145,6 +145,11 @@ class _View:
 def _done(p: Progress) -> tuple[float, list[str]]:
     """How far the crawl is (0 to 1) and what to say of it; without a limit, the share of known URLs."""
     spent = f"{span(p.seconds)} so far"
+    if p.seeds_share < 1:
+        facts = [f"{count(p.seeds_read)} seeds read", share(p.seeds_share, 1)]
+        if p.seeds_share > 0:
+            facts.append(f"{span(p.seconds * (1 - p.seeds_share) / p.seeds_share)} left")
+        return p.seeds_share, [*facts, spent]
     by_pages = p.pages / p.max_pages if p.max_pages else 0.0
     by_time = p.seconds / p.time_limit if p.time_limit else 0.0
     left = []

@@ -6,6 +6,7 @@ import difflib
 import ipaddress
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 _MEDIA_TYPE = re.compile(r"(\*/\*|[a-z0-9.+-]+/(\*|[a-z0-9.+-]+))")
 _PATTERN = re.compile(r"[^\s=,]+")
@@ -65,6 +66,20 @@ def connect_rule(text: str) -> tuple[str, str, int]:
     except ValueError:
         raise ValueError("PATTERN=IP:PORT such as *.example.org=127.0.0.1:8080 or *=[::1]:8080") from None
     return pattern.lower(), address, port
+
+
+def store_directory(text: str) -> tuple[Path, float]:
+    """(directory, share) of `DIR=SHARE`; without a share it is 1."""
+    path, equals, share = text.rpartition("=")
+    if not equals:
+        path, share = text, "1"
+    try:
+        number = float(share)
+        if not path or not 0 < number < 1e6:
+            raise ValueError
+    except ValueError:
+        raise ValueError("DIR=SHARE such as /disk2/warc=3, with a share above 0") from None
+    return Path(path), number
 
 
 def dns_server(text: str) -> tuple[str, int]:

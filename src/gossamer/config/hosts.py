@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +32,10 @@ HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
 }
 
 
-def read_host_rules(tables: Mapping[str, Any], checked: Callable[[Any, object, str], Any]) -> tuple[HostRule, ...]:
+def read_host_rules(tables: Any, checked: Callable[[Any, object, str], Any]) -> tuple[HostRule, ...]:
     """In the order of the file: the first pattern that matches a host holds for it."""
+    if not isinstance(tables, dict):
+        raise ValueError('hosts is a section: write [hosts."PATTERN"] and its options below it')
     rules = []
     for pattern, table in tables.items():
         where = f'[hosts."{pattern}"]'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -54,6 +53,8 @@ def to_toml(config: Config) -> str:
 
 
 def _from_file(file: Path) -> tuple[dict[str, Any], tuple[HostRule, ...]]:
+    import tomllib  # a new crawl has no file to read
+
     try:
         with file.open("rb") as stream:
             tables = tomllib.load(stream)
@@ -66,7 +67,7 @@ def _from_file(file: Path) -> tuple[dict[str, Any], tuple[HostRule, ...]]:
         rules = read_host_rules(
             tables.pop("hosts", {}), lambda read, value, where: _checked(read, value, f"{file}: {where}")
         )
-    except (ValueError, AttributeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
     for section, table in tables.items():
         if section not in SECTIONS:

@@ -17,6 +17,7 @@ from gossamer.config.checks import (
     check_regex,
     connect_rule,
     dns_server,
+    store_directory,
 )
 from gossamer.config.hosts import HostRule
 from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Switch, Text, Whole, WholeOrNone
@@ -310,6 +311,14 @@ class FrontierConfig:
 class StoreConfig:
     """The WARC files."""
 
+    directories: tuple[str, ...] = declare(
+        (),
+        Many(store_directory),
+        "More directories for WARC files, on other disks, each with its share of the pages; DIR/warc has share 1.",
+        cost="One more fsync a commit each. A disk with less than 64 MiB left gets no pages while another has more.",
+        flag="--store",
+        metavar="DIR=SHARE",
+    )
     warc_size: int = declare(
         1_000_000_000,
         Size(1),

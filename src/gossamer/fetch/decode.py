@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zlib
 
-import brotli
 from isal import isal_zlib
 
 _TRANSFER = re.compile(rb"\ntransfer-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I)
@@ -107,6 +106,8 @@ def _inflated_before_error(raw: bytes, wbits: int, most: int) -> bytes:
 
 
 def _unbrotlied(raw: bytes, most: int) -> tuple[bytes, bool]:
+    import brotli  # many crawls meet no server that sends it
+
     unpacker = brotli.Decompressor()
     parts = []
     size = 0

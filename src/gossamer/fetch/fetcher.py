@@ -13,7 +13,6 @@ import socket
 import ssl
 from collections.abc import Callable
 
-import certifi
 import pycurl
 
 from gossamer.config import FetchConfig
@@ -258,5 +257,12 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.CONNECTTIMEOUT_MS: int(config.connect_timeout * 1000),
         pycurl.LOW_SPEED_LIMIT: 1,
         pycurl.LOW_SPEED_TIME: max(1, int(config.low_speed_time)),
-        pycurl.CAINFO: ssl.get_default_verify_paths().cafile or certifi.where(),
+        pycurl.CAINFO: ssl.get_default_verify_paths().cafile or _own_certificates(),
     }
+
+
+def _own_certificates() -> str:
+    """For systems that have no bundle of root certificates, or not where OpenSSL looks for it."""
+    import certifi
+
+    return certifi.where()

@@ -7,10 +7,12 @@ import fnmatch
 import ipaddress
 import socket
 from collections.abc import Callable, Sequence
-
-import aiodns
+from typing import TYPE_CHECKING
 
 from gossamer.config import connect_rule, dns_server
+
+if TYPE_CHECKING:
+    import aiodns
 
 _LEAST_TTL, _MOST_TTL = 30.0, 86_400.0
 _NEGATIVE_TTL = 60.0
@@ -58,6 +60,9 @@ class Resolver:
         return await asyncio.shield(asking)
 
     async def _ask(self, name: str) -> str:
+        # Loaded with the first question: it takes 20 ms, and a crawl of addresses or --connect rules asks none.
+        import aiodns
+
         if self._dns is None:
             self._dns = aiodns.DNSResolver(self._servers or None, timeout=3.0, tries=3, rotate=bool(self._servers))
         try:

@@ -19,6 +19,8 @@ from rocksdict import (
 
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 
+_ROOM = 128 << 20  # bytes that RocksDB needs to write out its memory and to merge files
+
 
 def _options(memory: int) -> Options:
     options = Options(raw_mode=True)
@@ -96,7 +98,13 @@ class Database:
         self.changes.clear()
 
     def close(self) -> None:
-        self._rocks.close()
+        try:
+            self._rocks.close()
+        except Exception as error:
+            # It tidies up on closing, for which a full disk has no room; what was committed is in its log.
+            explained = _explained(self.path, error)
+            if not isinstance(explained, DiskFullError):
+                raise explained from error
 
 
 class ReadOnlyDatabase:
@@ -130,7 +138,10 @@ def _explained(path: Path, error: Exception) -> Exception:
     """RocksDB's words as one of our errors, saying what to do."""
     words = str(error)
     if "No space left" in words or "NoSpace" in words:
-        return DiskFullError(f"The disk that holds {path} is full. Free some space, then run the same command again.")
+        return DiskFullError(
+            f"The disk that holds {path} is full. Free at least {_ROOM >> 20:,} MiB, then run the same command again: "
+            "nothing committed is lost."
+        )
     if "lock" in words.lower() and "Resource temporarily unavailable" in words:
         return CrawlDirError(f"{path} is in use by another process. Stop it, or choose another --dir.")
     if "Permission denied" in words:

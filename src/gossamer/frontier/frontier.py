@@ -223,11 +223,15 @@ class Frontier:
         seconds: float,
         stored: tuple[int, int, int] | None,
         address: str = "",
+        digest: bytes = b"",
+        validators: tuple[bytes, bytes] = (b"", b""),
     ) -> None:
         """The visit brought a response, which is in the store at (file, offset, length)."""
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
-        value = keys.pack_history(State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, "")
+        value = keys.pack_history(
+            State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, validators=validators
+        )
         self._settle(host, entry, value)
         self.counts.fetched += 1
         host.pages += 1
@@ -240,7 +244,7 @@ class Frontier:
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
         tries = visit.tries + 1
-        history = keys.pack_history(State.EXCLUDED, visit.depth, fault.status, now, tries, None, fault.reason)
+        history = keys.pack_history(State.EXCLUDED, visit.depth, fault.status, now, tries, reason=fault.reason)
         self._settle(host, entry, history)
         self.counts.excluded += 1
         host.failures = 0
@@ -265,7 +269,7 @@ class Frontier:
             self._enqueue(host, scheme, entry.origin, entry.path, entry.depth, entry.priority, tries)
             self._remove_place(host, entry)
         else:
-            history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, None, fault.reason)
+            history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, reason=fault.reason)
             self._settle(host, entry, history)
             self.counts.dead += 1
         self._release(host, now)

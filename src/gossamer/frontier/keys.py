@@ -23,7 +23,9 @@ from gossamer.model.domain import reversed_host, unreversed_host
 SCHEMES = {"http": b"p", "https": b"s"}
 SCHEME_NAMES = {ord(code): name for name, code in SCHEMES.items()}
 
-_HISTORY = struct.Struct("<BBHIBHII")  # state, depth, status, fetched_at, tries, file, offset, length
+# state, depth, status, fetched_at, tries; file, offset and length in the store; digest, changes seen
+_HISTORY = struct.Struct("<BBHIBHII8sH")
+_LONGEST = 200  # bytes of a validator; longer ones are useless anyway
 _HOST = struct.Struct("<dfHIIBQ")  # due, crawl delay, failures, last of them, pages, place in the index
 _LEVEL = struct.Struct("<BI")  # priority, entries
 _EXPIRES = struct.Struct("<d")
@@ -79,7 +81,7 @@ def queued_visit(depth: int) -> bytes:
 
 
 def excluded_visit(depth: int, reason: str) -> bytes:
-    return pack_history(State.EXCLUDED, depth, 0, 0.0, 0, None, reason)
+    return pack_history(State.EXCLUDED, depth, 0, 0.0, 0, reason=reason)
 
 
 def pack_history(
@@ -88,12 +90,19 @@ def pack_history(
     status: int,
     fetched_at: float,
     tries: int,
-    stored: tuple[int, int, int] | None,
-    reason: str,
+    stored: tuple[int, int, int] | None = None,
+    digest: bytes = b"",
+    changes: int = 0,
+    reason: str = "",
+    validators: tuple[bytes, bytes] = (b"", b""),
 ) -> bytes:
-    """`stored` is (file number, offset, length) of the WARC record."""
+    """`stored` is (file number, offset, length) of the WARC record; `validators` are ETag and Last-Modified as sent."""
     file, offset, length = stored or (0, 0, 0)
-    packed = _HISTORY.pack(state, min(depth, 255), status, int(fetched_at), min(tries, 255), file, offset, length)
+    depth, tries, changes = min(depth, 255), min(tries, 255), min(changes, 65535)
+    packed = _HISTORY.pack(state, depth, status, int(fetched_at), tries, file, offset, length, digest[:8], changes)
+    etag, modified = validators
+    if etag or modified:
+        return b"%b%b\0%b\0%b" % (packed, reason.encode(), etag[:_LONGEST], modified[:_LONGEST])
     return packed + reason.encode() if reason else packed
 
 
@@ -104,17 +113,12 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     url = f"{SCHEME_NAMES[rest[0]]}://{host}{rest[1:].decode()}"
     if len(value) < _HISTORY.size:
         return VisitRecord(url, State(value[0]), value[1])
-    state, depth, status, fetched_at, tries, _file, _offset, _length = _HISTORY.unpack_from(value)
-    reason = value[_HISTORY.size :].decode()
-    return VisitRecord(url, State(state), depth, status, float(fetched_at), tries, reason)
-
-
-def read_locator(value: bytes, name_of: dict[int, str]) -> Locator | None:
-    """Where the page of this visit is stored, if it is."""
-    if len(value) < _HISTORY.size:
-        return None
-    *_, file, offset, length = _HISTORY.unpack_from(value)
-    return Locator(name_of[file], offset, length) if length else None
+    state, depth, status, fetched_at, tries, file, offset, length, digest, changes = _HISTORY.unpack_from(value)
+    reason, etag, modified, *_ = [part.decode("latin-1") for part in value[_HISTORY.size :].split(b"\0")] + ["", ""]
+    return VisitRecord(
+        url, State(state), depth, status, float(fetched_at), tries, reason, digest.hex() if length else "", changes,
+        etag, modified, Locator(file, offset, length) if length else None,
+    )  # fmt: skip
 
 
 def pack_robots(expires: float, rules: bytes) -> bytes:

@@ -6,8 +6,8 @@ import msgspec
 
 
 class Locator(msgspec.Struct, frozen=True, gc=False):
-    """A record in a WARC file: one gzip member at `offset`, `length` bytes long."""
+    """A record in the WARC file of this number: one gzip member at `offset`, `length` bytes long."""
 
-    file: str
+    file: int
     offset: int
     length: int

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
+_VALIDATOR = re.compile(rb"\n(etag|last-modified)[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
 _HEADER = re.compile(rb"^([^:\r\n]+?)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
 
 
@@ -40,6 +41,12 @@ class Page(msgspec.Struct, gc=False):
     request: bytes = b""  # the request as sent
     truncated: str = ""  # WARC-Truncated: length, time, disconnect
     content_type: str | None = None
+
+    @property
+    def validators(self) -> tuple[bytes, bytes]:
+        """ETag and Last-Modified as sent, each empty where there is none."""
+        found = {name.lower(): value.rstrip() for name, value in _VALIDATOR(self.head)}
+        return found.get(b"etag", b""), found.get(b"last-modified", b"")
 
     @property
     def headers(self) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ The lists hold names whose meaning is known everywhere; a name that some sites u
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _SESSION_NAMES = (
     "jsessionid",
@@ -67,30 +68,38 @@ _TRACKING_NAMES = (
 # and digits, and stays when it is a plain number or word.
 _SID = "sid=(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[^&;/?]*|[^&;/?]{16,})"
 
-_PARAMETER = re.compile(
-    f"[?&](?:(?:{'|'.join(_SESSION_NAMES + _TRACKING_NAMES)})(?:=[^&]*)?|{_SID})(?=&|\\Z)",
-    re.I,
-)
 # Nearly all queries hold none of these names: their first letters, matched in lower case, tell so in half the time.
 _maybe = re.compile(
     f"[?&](?:{'|'.join(sorted({name[:3] for name in (*_SESSION_NAMES, *_TRACKING_NAMES, 'sid')}))})"
 ).search
-# `;jsessionid=…` ends a path segment (servlets); `/(S(…))/` is a segment of its own (ASP.NET, cookieless).
-_PATH_PARAMETER = re.compile(f";(?:(?:{'|'.join(_SESSION_NAMES)})=[^;/]*|{_SID})(?=[;/]|\\Z)", re.I)
+# A segment of its own (ASP.NET, cookieless).
 _PATH_SEGMENT = re.compile(r"/\((?:[AFSX]\([^()/]*\))+\)(?=/)", re.I)
+
+
+# The long patterns are made when first needed: they take 5 ms, and many a crawl meets no session id.
+@cache
+def _parameter() -> re.Pattern[str]:
+    names = "|".join(_SESSION_NAMES + _TRACKING_NAMES)
+    return re.compile(f"[?&](?:(?:{names})(?:=[^&]*)?|{_SID})(?=&|\\Z)", re.I)
+
+
+@cache
+def _path_parameter() -> re.Pattern[str]:
+    """`;jsessionid=…` at the end of a path segment (servlets)."""
+    return re.compile(f";(?:(?:{'|'.join(_SESSION_NAMES)})=[^;/]*|{_SID})(?=[;/]|\\Z)", re.I)
 
 
 def strip_query(query: str) -> str:
     """`query` begins with "?"; so does the result, unless nothing is left. The order of what stays is kept."""
     if _maybe(query.lower()) is None:
         return query
-    kept = _PARAMETER.sub("", query)[1:]
+    kept = _parameter().sub("", query)[1:]
     return "?" + kept if kept else ""
 
 
 def strip_path(path: str) -> str:
     if ";" in path:
-        path = _PATH_PARAMETER.sub("", path)
+        path = _path_parameter().sub("", path)
     if "/(" in path:
         path = _PATH_SEGMENT.sub("", path)
     return path

@@ -167,15 +167,15 @@ def _crawl_form(href: str) -> str | None:
         if "%" in rest:
             rest = _unescaped(rest)
         path, mark, query = rest.partition("?")
-        if query:
-            query = strip_query(mark + query)
+        query = mark + query if query else ""
         origin = href[:start] + _without_dot(host)
-        kept = strip_path(path)
-        if kept == path:
+        kept, kept_query = strip_path(path), strip_query(query) if query else ""
+        if kept == path and kept_query == query:
             url = origin + path + query
             return url if len(url) <= MAX_LENGTH else None
-        # What is left may be a dot segment now (`/a/..;jsessionid=1/b`), so it is read again; it is shorter each time.
-        again = resolve(origin + kept + query)
+        # What is left may be a dot segment now (`/a/..;jsessionid=1/b`), or may have lost the stray `%` that kept its
+        # escapes; so it is read again. It is shorter each time.
+        again = resolve(origin + kept + kept_query)
         if again is None:
             return None
         href = again

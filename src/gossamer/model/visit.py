@@ -6,6 +6,8 @@ from enum import IntEnum
 
 import msgspec
 
+from gossamer.model.locator import Locator
+
 
 class State(IntEnum):
     """Where a URL stands. The names are those of `gossamer urls --state`."""
@@ -41,3 +43,8 @@ class VisitRecord(msgspec.Struct, frozen=True, gc=False):
     fetched_at: float = 0.0
     tries: int = 0
     reason: str = ""
+    digest: str = ""  # of the payload, its first 8 bytes in hex
+    changes: int = 0  # times it was seen changed
+    etag: str = ""
+    last_modified: str = ""
+    stored: Locator | None = None

@@ -9,7 +9,6 @@ from urllib.parse import quote_from_bytes
 
 from gossamer.model import Link
 from gossamer.model.url import normalize, resolve
-from gossamer.parse.decoders import codec_of
 from gossamer.parse.directives import ROBOTS_NAMES, image_candidates, is_nofollow, keyword, refresh_target, robots_rules
 
 FOLLOWED: Final = frozenset(("a", "area", "frame", "iframe", "meta"))
@@ -31,6 +30,8 @@ def target_of(reference: str, base: str, charset: str) -> str | None:
     if charset != "utf-8" and not reference.isascii():
         head, mark, query = reference.partition("?")
         if mark and "#" not in head:
+            from gossamer.parse.decoders import codec_of  # the scanner needs this module, but no decoders
+
             codec = codec_of(charset)
             reference = head + mark + _beyond_ascii.sub(lambda run: _escaped(run[0], codec), query)
     return normalize(reference, base)

@@ -15,7 +15,6 @@ import msgspec
 from gossamer.model.url import MAX_LENGTH, normalize, split
 from gossamer.parse.directives import ROBOTS_NAMES, is_nofollow, keyword, refresh_target, robots_rules
 from gossamer.parse.grammar import LINKS
-from gossamer.parse.html import parse_links
 from gossamer.parse.labels import encoding_of
 from gossamer.parse.links import FOLLOWED
 from gossamer.parse.mime import charset_label, essence
@@ -190,6 +189,8 @@ class LinkScanner:
         return None
 
     def _parse(self, body: bytes, url: str, content_type: str | None) -> Found:
+        from gossamer.parse.html import parse_links  # loaded by the first page that needs it: it takes 30 ms
+
         links = parse_links(body, url, content_type, self._follow)
         urls: list[str] = []
         if not (links.nofollow and self._obey):

@@ -28,9 +28,13 @@ def compress(parts: tuple[bytes, ...], level: int) -> bytes:
     return packed
 
 
-def payload_digest(payload: bytes) -> str:
+def payload_digest(payload: bytes) -> bytes:
+    return sha1(payload, usedforsecurity=False).digest()
+
+
+def spelled(digest: bytes) -> str:
     """`sha1:` in base32, as web archives have it; two letters at a time, which is twice as fast as base64.b32encode."""
-    number = int.from_bytes(sha1(payload, usedforsecurity=False).digest(), "big")
+    number = int.from_bytes(digest, "big")
     pairs = _PAIRS
     return "sha1:" + "".join([pairs[number >> shift & 1023] for shift in _SHIFTS])
 

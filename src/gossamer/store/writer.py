@@ -1,21 +1,27 @@
-"""The store: pages in WARC files, their places in CDXJ files; both are cut back to the last commit on opening."""
+"""One directory of WARC files with CDXJ files beside them, both cut back to the last commit on opening."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
 from gossamer.config import StoreConfig
-from gossamer.errors import DamagedError, DiskFullError
+from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.model import Page
 from gossamer.store.cdxj import Lines
-from gossamer.store.warc import RecordWriter, payload_digest
+from gossamer.store.warc import RecordWriter, spelled
 
+_RESERVE = 64 << 20  # bytes: a disk with less left gets no more pages while another has more
 _FLUSH = 1 << 20  # bytes gathered before they are handed to the file
+
+
+_NUMBERED = re.compile(r"gossamer-(\d{5,})\.(?:warc\.gz|cdxj)")
 
 
 def _write(file: BinaryIO, data: bytes) -> None:
@@ -25,21 +31,38 @@ def _write(file: BinaryIO, data: bytes) -> None:
         rest = rest[file.write(rest) :]
 
 
+def file_name(number: int) -> str:
+    return f"gossamer-{number:05d}.warc.gz"
+
+
 class Position(msgspec.Struct, frozen=True):
-    """How far the store had come at a commit: the last file, and how much of it and of its CDXJ holds."""
+    """How far a writer had come at a commit: its last file, and how much of it and of its CDXJ holds."""
 
     file: int = -1
     warc: int = 0
     cdxj: int = 0
 
 
-class Store:
-    """One writer. Invariant: up to the position that `sync` returned, everything is on disk; what lies beyond it
-    after a crash belongs to no settled visit, and is cut off when the store is opened again.
+class Writer:
+    """Invariant: up to the position that `sync` returned, everything is on disk; what lies beyond it after a crash
+    belongs to no settled visit, and is cut off when the writer is opened again.
+
+    Files are numbered over all writers: `last` is the highest number at the last commit, `next_number` gives more.
     """
 
-    def __init__(self, home: Path, config: StoreConfig, position: Position, software: str, now: float) -> None:
+    def __init__(
+        self,
+        home: Path,
+        config: StoreConfig,
+        position: Position,
+        software: str,
+        last: int,
+        next_number: Callable[[], int],
+    ) -> None:
+        self.has_room = True  # on the disk, at the last sync
+        self.written = 0  # bytes in this run
         self._home = home
+        self._next_number = next_number
         self._size = config.warc_size
         self._records = RecordWriter(config.compression, config.request_records)
         self._lines = Lines()
@@ -54,19 +77,18 @@ class Store:
         self._gathered_lines: list[str] = []
         self._gathered_bytes = 0
         self._unsynced_directory = False
-        home.mkdir(parents=True, exist_ok=True)
-        self._recover(position)
-        self._now = now
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CrawlDirError(f"{home} cannot be made: {error.strerror}. Choose another directory.") from error
+        self._recover(position, last)
 
-    def file_name(self, number: int) -> str:
-        return f"gossamer-{number:05d}.warc.gz"
-
-    def append(self, page: Page) -> tuple[int, int, int]:
+    def append(self, page: Page, digest: bytes) -> tuple[int, int, int]:
         """Store a page; gives (file number, offset, length) of its response record."""
         if self._warc is None or self._end >= self._size:
             self._next_file(page.fetched_at)
-        digest = payload_digest(page.raw)
-        response, request = self._records.page(page, digest)
+        name = spelled(digest)
+        response, request = self._records.page(page, name)
         offset, length = self._end, len(response)
         self._gathered.append(response)
         if request:
@@ -74,10 +96,11 @@ class Store:
         self._end += length + len(request)
         self._gathered_lines.append(
             self._lines.line(
-                page.url, page.fetched_at, page.content_type, page.status, digest, offset, length, self._name
+                page.url, page.fetched_at, page.content_type, page.status, name, offset, length, self._name
             )
         )
         self._gathered_bytes += length + len(request)
+        self.written += length + len(request)
         if self._gathered_bytes >= _FLUSH:
             self._flush()
         return self._file, offset, length
@@ -93,6 +116,8 @@ class Store:
                 self._sync_directory()
         except OSError as error:
             raise self._explained(error) from error
+        disk = os.statvfs(self._home)
+        self.has_room = disk.f_bavail * disk.f_frsize > _RESERVE
         return Position(self._file, self._end, self._cdxj_end)
 
     def close(self) -> None:
@@ -119,12 +144,10 @@ class Store:
         if self._warc is not None:
             self.sync()
             self.close()
-            self._file += 1
         elif self._file >= 0 and self._end < self._size:
             self._open_file("ab")
             return
-        else:
-            self._file += 1
+        self._file = self._next_number()
         self._end = self._cdxj_end = 0
         self._open_file("wb")
         fields = {
@@ -139,7 +162,7 @@ class Store:
         self._end += len(info)
 
     def _open_file(self, mode: str) -> None:
-        self._name = self.file_name(self._file)
+        self._name = file_name(self._file)
         try:
             # Unbuffered: the store gathers by itself, so that what is on disk is known exactly.
             self._warc = open(self._home / self._name, mode, buffering=0)  # type: ignore[assignment]  # noqa: SIM115
@@ -149,7 +172,7 @@ class Store:
         self._unsynced_directory = True
 
     def _cdxj_path(self, number: int) -> Path:
-        return self._home / self.file_name(number).replace(".warc.gz", ".cdxj")
+        return self._home / file_name(number).replace(".warc.gz", ".cdxj")
 
     def _sync_directory(self) -> None:
         directory = os.open(self._home, os.O_RDONLY)
@@ -159,18 +182,16 @@ class Store:
             os.close(directory)
         self._unsynced_directory = False
 
-    def _recover(self, position: Position) -> None:
+    def _recover(self, position: Position, last: int) -> None:
         """Cut off what came after the last commit."""
-        for number in range(position.file + 1, 1 << 30):
-            stale = [path for path in (self._home / self.file_name(number), self._cdxj_path(number)) if path.exists()]
-            if not stale:
-                break
-            for path in stale:
+        for path in self._home.iterdir():
+            found = _NUMBERED.fullmatch(path.name)
+            if found and int(found[1]) > last:
                 path.unlink()
         if position.file < 0:
             return
         for path, size in (
-            (self._home / self.file_name(position.file), position.warc),
+            (self._home / file_name(position.file), position.warc),
             (self._cdxj_path(position.file), position.cdxj),
         ):
             have = path.stat().st_size if path.exists() else 0
@@ -184,7 +205,7 @@ class Store:
 
     def _explained(self, error: OSError) -> Exception:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            need = self._gathered_bytes + (64 << 20)
+            need = self._gathered_bytes + _RESERVE
             return DiskFullError(
                 f"The disk that holds {self._home} is full. Free at least {need / 1e6:,.0f} MB, "
                 "then run the same command again: nothing committed is lost."

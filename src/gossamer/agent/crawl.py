@@ -1,17 +1,15 @@
-"""Running a crawl from its seeds to its summary, and reading one from outside."""
+"""Running a crawl from its seeds to its summary."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-import msgspec
 import uvloop
 
 from gossamer.agent.agent import Agent
@@ -20,8 +18,6 @@ from gossamer.agent.progress import Progress, Summary
 from gossamer.config import Config
 from gossamer.errors import SeedError
 from gossamer.fetch import Resolver
-from gossamer.frontier.reader import FrontierReader
-from gossamer.model import State, VisitRecord
 from gossamer.model.url import host_of, seed_url, why_not
 
 _SEEDS_AT_ONCE = 1000
@@ -55,10 +51,12 @@ class Crawl:
     def __init__(self, config: Config, home: Path, seeds: Iterable[str], notice: Callable[[str], None]) -> None:
         self._config = config
         self._directory = CrawlDir(home)
+        self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
         self._seeds = iter(seeds)
         self._notice = notice
         self._clock = clock()
         self._refused = 0
+        self._names_checked = False
         self.agent: Agent | None = None
 
     async def run(
@@ -100,10 +98,14 @@ class Crawl:
         try:
             agent.add_seeds(first)
             while chunk := await self._next_usable(resolver):
-                agent.add_seeds(chunk)
-                agent.commit()
+                agent.add_seeds(chunk, self._share())
+                agent.commit_if_due()
+                if agent.stopping:
+                    break
+                await asyncio.sleep(0)
             if self._refused > _MOST_NOTICES:
                 self._notice(f"{self._refused - _MOST_NOTICES:,} more seeds cannot be crawled")
+            agent.add_seeds([])
             agent.commit()
             reason = await agent.run()
             agent.commit(reason)
@@ -143,7 +145,8 @@ class Crawl:
                 urls.append(url)
         names = {host_of(url) for url in urls}
         unknown = set()
-        if len(names) <= _SEEDS_AT_ONCE:
+        if not self._names_checked:  # of a long list the first show whether names resolve at all; faults tell the rest
+            self._names_checked = True
             asked = sorted(name for name in names if resolver.redirect(name) is None)
             answers = await asyncio.gather(*(resolver.resolve(_without_port(name)) for name in asked))
             unknown = {name for name, address in zip(asked, answers, strict=True) if not address}
@@ -183,34 +186,3 @@ async def _tell(agent: Agent, watch: Callable[[Progress], None], every: float) -
     while True:
         watch(agent.progress())
         await asyncio.sleep(every)
-
-
-def read_progress(home: Path) -> Progress:
-    """How the crawl in `home` stood at its last commit; works while it runs."""
-    directory = CrawlDir(home)
-    directory.check_readable()
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
-        reader = FrontierReader(directory.frontier, Path(scratch))
-        try:
-            stored = reader.meta("progress")
-        finally:
-            reader.close()
-    progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
-    progress.running = directory.in_use()
-    return progress
-
-
-def read_visits(home: Path, state: State | None = None) -> Iterator[VisitRecord]:
-    """Every URL known at the last commit; works while the crawl runs."""
-    directory = CrawlDir(home)
-    directory.check_readable()
-    return _visits(directory, state)
-
-
-def _visits(directory: CrawlDir, state: State | None) -> Iterator[VisitRecord]:
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
-        reader = FrontierReader(directory.frontier, Path(scratch))
-        try:
-            yield from reader.visits(state)
-        finally:
-            reader.close()

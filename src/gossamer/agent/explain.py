@@ -1,0 +1,110 @@
+"""What is known of a URL or a host, what it waits for, and why: in one sentence, then in facts."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.config import load
+from gossamer.errors import SeedError
+from gossamer.frontier.reader import FrontierReader, HostView
+from gossamer.model import State, VisitRecord
+from gossamer.model.url import host_of, seed_url, split, why_not
+from gossamer.rules.policy import Policy
+from gossamer.rules.scope import Scope
+
+EXCLUSIONS = {
+    "robots": "the robots.txt of {host} does not allow it",
+    "address": "the address of {host} may not be connected to (private, or not in --networks)",
+    "unwanted_type": "its type is not one of those wanted (--types)",
+    "scope": "it is not on a host or domain of the seeds (--scope)",
+    "length": "its URL is too long",
+    "exclude": "it matches an --exclude pattern",
+    "include": "it matches no --include pattern",
+    "trap-repeated": "its path repeats itself, as the paths of endless directories do",
+    "trap-depth": "its path has too many directories",
+    "host_pages": "{host} has as many pages as its max_pages allows",
+}
+
+
+class Explanation(msgspec.Struct):
+    url: str
+    sentence: str
+    known: bool
+    visit: VisitRecord | None = None
+    host: HostView | None = None
+
+
+def explain(home: Path, text: str, now: float | None = None) -> Explanation:
+    """As of the last commit; works while the crawl runs. A bare host name is explained as its front page."""
+    directory = CrawlDir(home)
+    directory.check_readable()
+    url = seed_url(text)
+    if url is None:
+        raise SeedError(f"{text!r} is not a URL that can be crawled: {why_not(text)}")
+    config = load(directory.settings, resumed=True)
+    policy = Policy(config.policy, config.hosts)
+    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
+        reader = FrontierReader(directory.frontier, Path(scratch))
+        try:
+            name = host_of(url)
+            visit, host = reader.visit(url), reader.host(name, policy.manners(name), split(url)[0])
+            scope = Scope(config.scope.scope, config.scope.include, config.scope.exclude)
+            scope.load(msgspec.msgpack.decode(reader.meta("seeds") or b"\x90", type=set[str]))
+        finally:
+            reader.close()
+    if visit is None:
+        sentence = _unknown(url, scope, host)
+    else:
+        sentence = _why(visit, host, policy, time.time() if now is None else now)
+    return Explanation(url, sentence, visit is not None, visit, host)
+
+
+def _unknown(url: str, scope: Scope, host: HostView | None) -> str:
+    reason = scope.judge(url)
+    if reason:
+        return f"This crawl does not know it, and would leave it out: {EXCLUSIONS[reason].format(host=host_of(url))}."
+    if host is None:
+        return f"This crawl does not know it, nor its host {host_of(url)}: no page fetched so far links there."
+    return (
+        f"This crawl does not know it: no page fetched so far links to it ({host.pages:,} pages of its host are known)."
+    )
+
+
+def _why(visit: VisitRecord, host: HostView | None, policy: Policy, now: float) -> str:
+    name = host_of(visit.url)
+    if visit.state is State.FETCHED:
+        moved = " It is a redirect; where it leads is a visit of its own." if 300 <= visit.status < 400 else ""
+        return f"It was fetched {_ago(now - visit.fetched_at)}, with status {visit.status}.{moved}"
+    if visit.state is State.DEAD:
+        return f"It is dead: {visit.tries} tries failed, the last {_ago(now - visit.fetched_at)} ({visit.reason})."
+    if visit.state is State.EXCLUDED:
+        return f"It is left out: {EXCLUSIONS.get(visit.reason, visit.reason).format(host=name)}."
+    if host is None or not host.queued:
+        return "It is queued."
+    others = f" {host.queued - 1:,} other URLs of the host are queued with it." if host.queued > 1 else ""
+    rest = f"for {_span(host.due - now)} more" if host.due > now else "no longer"
+    if policy.is_down(host.failures):
+        return f"It is queued; its host is down: {host.failures} failures in a row, and it rests {rest}.{others}"
+    if host.failures:
+        return f"It is queued; its host failed {host.failures} times in a row and rests {rest}.{others}"
+    if not host.robots_known:
+        return f"It is queued; the robots.txt of its host comes first.{others}"
+    if host.due > now:
+        return f"It is queued; its host rests {rest} ({host.delay:g} s between visits).{others}"
+    return f"It is queued, and waits for its turn.{others}"
+
+
+def _ago(seconds: float) -> str:
+    return f"{_span(seconds)} ago"
+
+
+def _span(seconds: float) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"

@@ -1,0 +1,60 @@
+"""The store: one writer for each directory (K7), each page to the one that is furthest behind its share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from gossamer.config import StoreConfig, store_directory
+from gossamer.model import Page
+from gossamer.store.warc import payload_digest
+from gossamer.store.writer import Position, Writer
+
+
+class StorePosition(msgspec.Struct, frozen=True):
+    """How far the store had come at a commit: the highest file number, and the position in each directory."""
+
+    last: int = -1
+    writers: dict[str, Position] = {}
+
+
+class Store:
+    """Invariant: file numbers are unique over all directories, and a page is in exactly one of them."""
+
+    def __init__(self, home: Path, config: StoreConfig, position: StorePosition, software: str) -> None:
+        directories = {"": (home, 1.0)}
+        for text in config.directories:
+            path, share = store_directory(text)
+            directories[str(path.absolute())] = (path, share)
+        self._last = position.last
+        self._before = position.writers  # directories that were given once stay known
+        self._writers = {
+            name: Writer(
+                path, config, position.writers.get(name, Position()), software, position.last, self._next_number
+            )
+            for name, (path, _) in directories.items()
+        }
+        self._shares = [(self._writers[name], share) for name, (_, share) in directories.items()]
+
+    def append(self, page: Page, digest: bytes | None = None) -> tuple[int, int, int]:
+        """Store a page; gives (file number, offset, length) of its response record."""
+        digest = digest or payload_digest(page.raw)
+        if len(self._shares) == 1:
+            return self._shares[0][0].append(page, digest)
+        open_ones = [item for item in self._shares if item[0].has_room] or self._shares
+        writer, _ = min(open_ones, key=lambda item: item[0].written / item[1])
+        return writer.append(page, digest)
+
+    def sync(self) -> StorePosition:
+        """Everything appended so far is on disk when this returns."""
+        positions = {name: writer.sync() for name, writer in self._writers.items()}
+        return StorePosition(self._last, {**self._before, **positions})
+
+    def close(self) -> None:
+        for writer in self._writers.values():
+            writer.close()
+
+    def _next_number(self) -> int:
+        self._last += 1
+        return self._last

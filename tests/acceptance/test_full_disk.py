@@ -1,0 +1,42 @@
+"""A disk that fills up ends the crawl with a sentence, and loses nothing."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_command_line import captures, crawl_of, fetched, gossamer, truth
+
+from gossamer.testing import SimServer, World
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(disk)], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"NOT TESTED: a disk that fills up, because no small file system can be mounted: {made.stderr}")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def test_a_full_disk_stops_the_crawl_and_more_room_lets_it_go_on(small_disk: Path) -> None:
+    world = World(7, 20, 100, "plain")
+    home = small_disk / "c"
+    with SimServer.running(world) as server:
+        _, err = gossamer(*crawl_of(server, home), status=1)
+        assert "is full" in err
+        assert "Free " in err
+        subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+        gossamer(*crawl_of(server, home))
+        requests = server.log.requests_per_url()
+    expected = truth(world)
+    assert set(fetched(home)) == expected
+    assert captures(home) == Counter(expected)
+    assert max(count for url, count in requests.items() if not url.endswith("/robots.txt")) <= 2
