@@ -16,7 +16,7 @@ from pathlib import Path
 
 from frontier_load import Load, command
 from machine import cores, description
-from processes import finish
+from processes import finish, tidy_when_terminated
 from tables import figure, table
 
 _PACKAGES = ("rocksdict", "msgspec", "xxhash")
@@ -57,7 +57,8 @@ def measure(load: Load, core: int | None) -> dict[str, float]:
     for phase, size in (("build", "disk_built"), ("crawl", "disk_closed"), ("compact", "disk_compact")):
         done = finish(command(phase, load), folder.parent, core, _LIMIT)
         if done.status:
-            raise RuntimeError(f"{phase} at {load.urls:,} URLs failed:\n{done.errors.strip()}")
+            words = done.errors.strip() or "no word"
+            raise RuntimeError(f"{phase} at {load.urls:,} URLs ended with status {done.status}: {words}")
         found |= json.loads(done.output)
         found[f"{phase}_s"] = done.seconds
         found[size] = size_on_disk(folder) / found.get("urls", load.urls)
@@ -89,6 +90,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=Path("bench-work"), help="databases are written here (bench-work)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to this file")
     options = parser.parse_args()
+    tidy_when_terminated()
     core = cores()[1] if len(cores()) > 1 else None
     print(description(_PACKAGES), flush=True)
     options.work.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,7 @@ from typing import Any
 import snapshots
 from judge import ROBOTS, Verdict, judge_pages, most_in, repeated, smallest_gap
 from machine import description
+from processes import tidy_when_terminated
 from simulated_web import Arrival, SimulatedWeb
 from tables import table
 
@@ -120,14 +121,15 @@ class Trials:
             try:
                 process.wait(self._random.uniform(*_LIFE))
             except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
                 kills += 1
-            else:
-                if process.returncode:
-                    finish(crawl)  # the same again, and this time its words are heard
-                    raise CrawlFailed(f"status {process.returncode} after {kills} kills, and not again after that")
-                break
+                continue
+            finally:
+                process.kill()  # nothing where it has ended
+                process.wait()
+            if process.returncode:
+                finish(crawl)  # the same again, and this time its words are heard
+                raise CrawlFailed(f"status {process.returncode} after {kills} kills, and not again after that")
+            break
         return kills
 
     def _copy(self, process: subprocess.Popen[bytes], source: Path) -> list[tuple[str, Path]]:
@@ -185,6 +187,7 @@ def _speed(delay: str) -> list[str]:
 
 def main() -> int:
     options = arguments()
+    tidy_when_terminated()
     print(description(), flush=True)
     options.work.mkdir(parents=True, exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="kills-", dir=options.work.resolve()))

@@ -7,11 +7,12 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, NoReturn
 
 
 class Finished(NamedTuple):
@@ -23,6 +24,15 @@ class Finished(NamedTuple):
     seconds: float
     cpu_seconds: float
     peak_rss: int
+
+
+def tidy_when_terminated() -> None:
+    """SIGTERM ends this program as Ctrl-C does: servers and crawls that it started are ended, folders removed."""
+
+    def leave(number: int, _: object) -> NoReturn:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 def pinned(command: Sequence[str], core: int | None) -> list[str]:

@@ -63,6 +63,11 @@ def test_facts_come_with_it(home: Path) -> None:
     assert (explanation.host.robots_known, explanation.host.pages) == (True, 3)
 
 
+def test_a_bare_name_is_its_front_page(home: Path) -> None:
+    assert explain(home, "a.test").url == "http://a.test/"
+    assert explain(home, "unknown.test").url == "https://unknown.test/"
+
+
 def test_nonsense_is_refused(home: Path, tmp_path: Path) -> None:
     with pytest.raises(SeedError, match="ftp"):
         explain(home, "ftp://a.test/")

@@ -242,10 +242,10 @@ def test_rows_give_the_best_run_and_the_ratio_to_gossamer(tmp_path: Path) -> Non
     assert peer[:6] == ["wget2", "50", "50.0", "400", "400", "2.00"]
 
 
-def test_stages_are_those_of_the_best_run_and_what_is_left() -> None:
-    runs = [Run(100, 1.0, 0.03, 0), Run(100, 1.0, 0.02, 0)]
+def test_stages_are_those_of_the_fastest_run_and_what_is_left() -> None:
+    runs = [Run(100, 0.03, 0.03, 0), Run(100, 0.02, 0.02, 0)]
     rows = stage_rows(runs, [{"fetch": 1.0, "parse": 1.0}, {"fetch": 0.0, "parse": 50.0}])
-    assert rows == [["parse", "50.0", "25%"], ["fetch, loop, start", "150", "75%"]]
+    assert rows == [["parse", "50.0", "25%"], ["fetch, loop, waiting", "150", "75%"]]
 
 
 def test_a_figure_above_its_target_is_marked() -> None:

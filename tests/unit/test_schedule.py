@@ -74,7 +74,7 @@ def test_within_a_host_a_starving_level_moves_too() -> None:
     picked = []
     for _ in range(40):
         level = both.next_level()
-        picked.append(level.head.popleft().priority)
+        picked.append(level.head.pop(0).priority)
     assert picked.count(8) == 1
     assert picked.index(8) >= 10
 

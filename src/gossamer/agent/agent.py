@@ -87,12 +87,14 @@ class Agent:
         stages = self._meter.stages
         while not (reason := self._reason_to_end()):
             started = perf_counter()
-            for visit in self.frontier.lease(self._clock(), self._room()):
+            visits = self.frontier.lease(self._clock(), self._room())
+            leased = perf_counter()
+            for visit in visits:
                 self._visits_in_flight += not visit.robots
                 self._pages.spend(1)
                 self._fetcher.start(visit)
-            leased = perf_counter()
             stages["frontier"] += leased - started
+            stages["fetch"] += perf_counter() - leased
             for visit, outcome in await self._fetcher.wait(self._patience()):
                 self._settle(visit, outcome)
             self.commit_if_due()
@@ -298,6 +300,7 @@ class Agent:
     def progress(self, reason: str = "") -> Progress:
         now = self._clock()
         progress = Progress(reason=reason, running=not reason)
+        self._meter.stages["fetch"] += self._fetcher.spent()
         self._meter.fill(progress, now)
         counts, schedule = self.frontier.counts, self.frontier.schedule
         progress.urls, progress.queued = counts.urls, counts.queued

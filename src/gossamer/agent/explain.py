@@ -51,6 +51,9 @@ def explain(home: Path, text: str, now: float | None = None) -> Explanation:
     with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
         reader = FrontierReader(directory.frontier, Path(scratch))
         try:
+            if "://" not in text and reader.visit(url) is None:  # a bare name is read as https; perhaps it was not
+                other = url.replace("https://", "http://", 1)
+                url = other if reader.visit(other) is not None else url
             name = host_of(url)
             visit, host = reader.visit(url), reader.host(name, policy.manners(name), split(url)[0])
             scope = Scope(config.scope.scope, config.scope.include, config.scope.exclude)

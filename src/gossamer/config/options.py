@@ -276,7 +276,7 @@ class FrontierConfig:
     """The durable queues."""
 
     recent_urls: int = declare(
-        1_000_000,
+        500_000,
         Whole(0, 1_000_000_000),
         "Fingerprints of URLs kept in memory to know them again without asking the disk.",
         cost="About 70 bytes of memory each.",
@@ -288,7 +288,7 @@ class FrontierConfig:
         cost="Memory for each host in turn; a small number means more reads from disk.",
     )
     hosts: int = declare(
-        50_000,
+        20_000,
         Whole(1, 10_000_000),
         "Hosts kept in memory; the others wait on disk for their turn.",
         cost="About 2 KB of memory each; too few limit the speed to this many visits per delay.",

@@ -12,6 +12,7 @@ import select
 import socket
 import ssl
 from collections.abc import Callable
+from time import perf_counter
 
 import pycurl
 
@@ -65,6 +66,7 @@ class Fetcher:
         self._resolving: set[asyncio.Task[None]] = set()
         self._unresolved: list[Visit] = []
         self._faults: list[Outcome] = []
+        self._spent = 0.0
         self._targets: dict[str, str] = {}
         self._request_tail = (
             f"\r\nUser-Agent: {user_agent}\r\n" + "".join(f"{line}\r\n" for line in _HEADERS) + "\r\n"
@@ -90,6 +92,11 @@ class Fetcher:
             task.add_done_callback(self._resolving.discard)
         else:
             self._begin(visit, target)
+
+    def spent(self) -> float:
+        """Seconds spent on responses, waiting apart, since this was last asked."""
+        spent, self._spent = self._spent, 0.0
+        return spent
 
     def own_address(self, host: str, page: Page) -> str:
         """Where a host is; nothing when a --connect rule says where to go instead."""
@@ -176,6 +183,7 @@ class Fetcher:
         done, self._faults = self._faults, []
         if not self._busy:
             return done
+        started = perf_counter()
         multi = self._multi
         multi.perform()
         if self._opened:
@@ -190,6 +198,7 @@ class Fetcher:
             for curl, error, detail in failed:
                 done.append(self._finish(curl, error, detail, now))
             if not left:
+                self._spent += perf_counter() - started
                 return done
 
     def _finish(self, curl: pycurl.Curl, error: int, detail: str, now: float) -> Outcome:

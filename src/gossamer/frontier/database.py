@@ -26,7 +26,7 @@ def _options(memory: int) -> Options:
     options = Options(raw_mode=True)
     options.create_if_missing(True)
     options.set_write_buffer_size(32 << 20)
-    options.set_max_write_buffer_number(3)
+    options.set_max_write_buffer_number(2)
     options.set_max_background_jobs(2)
     options.set_compression_type(DBCompressionType.lz4())
     options.set_bottommost_compression_type(DBCompressionType.zstd())

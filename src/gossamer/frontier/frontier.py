@@ -34,7 +34,7 @@ from gossamer.rules.scope import Scope
 HOST_FAULTS = frozenset({Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS})  # others are a page's own
 _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
 _HOSTS_AT_ONCE = 64  # brought into memory together
-_HEADS_IN_MEMORY = 500_000  # entries over all hosts; past it a host keeps one
+_HEADS_IN_MEMORY = 100_000  # entries over all hosts; past it a host keeps one
 
 
 class Frontier:
@@ -175,7 +175,7 @@ class Frontier:
             rules = self._rulebook.rules(host, entry.origin, now)
             if rules is None:
                 return self._robots_visit(host, entry.origin)
-            level.head.popleft()
+            del level.head[0]
             self._heads -= 1
             if not rules.allows(entry.path):
                 reason: str = Reason.ROBOTS

@@ -7,8 +7,20 @@ from enum import StrEnum
 
 import msgspec
 
-_VALIDATOR = re.compile(rb"\n(etag|last-modified)[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
 _HEADER = re.compile(rb"^([^:\r\n]+?)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
+
+
+def _value(head: bytes, usual: bytes) -> bytes:
+    """A header's value. As most servers write it, it is found without a regular expression: this is asked per page."""
+    at = head.find(usual)
+    if at >= 0:
+        start = at + len(usual)
+        return head[start : head.find(b"\r\n", start)].strip()
+    name = usual[2:-2]
+    if name.lower() not in head.lower():
+        return b""
+    found = re.search(rb"\n" + name + rb"[ \t]*:[ \t]*([^\r\n]*)", head, re.I)
+    return found[1].strip() if found else b""
 
 
 class Reason(StrEnum):
@@ -45,8 +57,7 @@ class Page(msgspec.Struct, gc=False):
     @property
     def validators(self) -> tuple[bytes, bytes]:
         """ETag and Last-Modified as sent, each empty where there is none."""
-        found = {name.lower(): value.rstrip() for name, value in _VALIDATOR(self.head)}
-        return found.get(b"etag", b""), found.get(b"last-modified", b"")
+        return _value(self.head, b"\r\nETag: "), _value(self.head, b"\r\nLast-Modified: ")
 
     @property
     def headers(self) -> list[tuple[str, str]]:
