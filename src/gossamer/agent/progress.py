@@ -37,7 +37,7 @@ class Progress(Summary):
     hosts_down: int = 0  # back-off after failures
     statuses: dict[str, int] = {}  # "2xx": n …
     reasons: dict[str, int] = {}  # faults by reason
-    stages: dict[str, float] = {}  # microseconds of CPU a page, by stage
+    stages: dict[str, float] = {}  # microseconds a page by stage, by the clock, waiting for the network apart
     seeds_read: int = 0  # of this run's
     seeds_share: float = 1.0  # how much of the seeds has been read; below 1 the crawl has not begun
     limit: str = ""  # one sentence: what limits the speed now
