@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -26,9 +27,9 @@ T = TypeVar("T")
 N = TypeVar("N", int, float)
 
 
-class Kind(Generic[T]):
-    def read(self, value: object) -> T:
-        raise NotImplementedError
+class Kind(ABC, Generic[T]):
+    @abstractmethod
+    def read(self, value: object) -> T: ...
 
     def parse(self, text: str) -> T:
         return self.read(text)
@@ -47,8 +48,8 @@ class _Number(Kind[N]):
     def __init__(self, minimum: float, maximum: float = math.inf) -> None:
         self.minimum, self.maximum = minimum, maximum
 
-    def _expected(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _expected(self) -> str: ...
 
     def _bound(self, bound: float) -> str:
         return f"{bound:,.10g}"
