@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 
 from gossamer.config import HostRule, PolicyConfig
-from gossamer.frontier.hosts import Entry, HostQueue, Place
+from gossamer.frontier.counts import Counts
+from gossamer.frontier.hosts import CHUNK, HostQueue, Place
+from gossamer.frontier.keys import pack_entry
 from gossamer.frontier.schedule import Schedule
 from gossamer.model.domain import registered_domain
 from gossamer.rules.policy import Policy
@@ -14,11 +16,9 @@ POLICY = Policy(PolicyConfig(delay=1.0))
 
 
 def host(name: str, *numbers: int, priority: int = 4, due: float = 0.0, policy: Policy = POLICY) -> HostQueue:
-    made = HostQueue(name, registered_domain(name), policy.manners(name), b"", b"", b"")
+    made = HostQueue(name, registered_domain(name), policy.manners(name), b"")
     for number in numbers:
-        made.level(priority).put(Entry(priority, number, 0, 0, f"http://{name}", "/"), 100)
-        made.level(priority).queued += 1
-        made.queued += 1
+        made.level(priority).put(pack_entry(0, 0, "p", "/"), Counts(number=number - CHUNK))
     made.due = due
     return made
 
@@ -68,13 +68,14 @@ def test_a_starving_level_still_moves() -> None:
 
 def test_within_a_host_a_starving_level_moves_too() -> None:
     both = host("a.test", *range(1, 60), priority=0)
-    both.level(8).put(Entry(8, 99, 0, 0, "http://a.test", "/low"), 100)
-    both.level(8).queued += 1
-    both.queued += 1
+    both.level(8).put(pack_entry(0, 0, "p", "/low"), Counts(number=99))
     picked = []
     for _ in range(40):
         level = both.next_level()
-        picked.append(level.head.pop(0).priority)
+        entry = level.peek()
+        assert entry is not None
+        level.take(entry)
+        picked.append(entry.priority)
     assert picked.count(8) == 1
     assert picked.index(8) >= 10
 

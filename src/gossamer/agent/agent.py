@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.progress import Progress
 from gossamer.agent.speed import Allowance
 from gossamer.agent.statistics import Meter, Statistics
@@ -57,7 +57,8 @@ class Agent:
             now,
         )
         self.statistics = self._stored("statistics", Statistics)
-        self._scope.load(self._stored("seeds", set[str]))
+        self._scope.load(self.frontier.meta_names(SEED_HOST))
+        self._new_seed_hosts: list[str] = []
         agent_name = user_agent(config.fetch)
         self._user_agent = agent_name
         self._token = product_token(agent_name).lower()
@@ -190,8 +191,7 @@ class Agent:
         """`share`: how much of all seeds has been read with these."""
         self._seeds_read += len(urls)
         self._seeds_share = share
-        for url in urls:
-            self._scope.admit_seed(url)
+        self._new_seed_hosts += filter(None, map(self._scope.admit_seed, urls))
         self.frontier.add(urls, 0, _NORMAL_PRIORITY)
 
     # -- limits ------------------------------------------------------------------------------------------------------
@@ -281,11 +281,12 @@ class Agent:
             {
                 "store": encode(position),
                 "statistics": encode(self.statistics),
-                "seeds": encode(self._scope.seeds),
+                **{SEED_HOST + host: b"" for host in self._new_seed_hosts},
                 "progress": encode(self.progress(reason)),
             },
             clean=bool(reason),
         )
+        self._new_seed_hosts.clear()
         self._committed_at = now
         self._committed_pages = self.statistics.pages
         self._meter.stages["commit"] += perf_counter() - started

@@ -44,7 +44,7 @@ def run(
     """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly."""
     # Hardly anything of a crawl is in a cycle: looking for garbage every 700 objects costs more than it finds.
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(50_000, 50, 100)
     crawl = Crawl(config, home, seeds, notice or (lambda _: None))
     return uvloop.run(crawl.run(watch, every))
 

@@ -16,6 +16,8 @@ _HEADING = "# A crawl of gossamer, directory format {format}."
 _BEFORE_SETTINGS = {"lock", "logs", "gossamer.toml.new"}  # all that a crawl stopped in its first moment has left
 _FORMAT = re.compile(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
 
+SEED_HOST = "seed "  # in the frontier, before the name of each seed's host
+
 
 class CrawlDir:
     """Paths of a crawl, and the lock that keeps a second process out.

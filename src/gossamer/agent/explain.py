@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.config import load
 from gossamer.errors import SeedError
 from gossamer.frontier.reader import FrontierReader, HostView
@@ -57,7 +57,7 @@ def explain(home: Path, text: str, now: float | None = None) -> Explanation:
             name = host_of(url)
             visit, host = reader.visit(url), reader.host(name, policy.manners(name), split(url)[0])
             scope = Scope(config.scope.scope, config.scope.include, config.scope.exclude)
-            scope.load(msgspec.msgpack.decode(reader.meta("seeds") or b"\x90", type=set[str]))
+            scope.load(reader.meta_names(SEED_HOST))
         finally:
             reader.close()
     if visit is None:

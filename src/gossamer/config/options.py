@@ -276,10 +276,10 @@ class FrontierConfig:
     """The durable queues."""
 
     recent_urls: int = declare(
-        500_000,
+        4_194_304,
         Whole(0, 1_000_000_000),
-        "Fingerprints of URLs kept in memory to know them again without asking the disk.",
-        cost="About 70 bytes of memory each.",
+        "Fingerprints of URLs kept in memory to know them again without asking the disk; rounded down to a power of 2.",
+        cost="8 bytes of memory each, taken as the crawl grows.",
     )
     queue_head: int = declare(
         64,

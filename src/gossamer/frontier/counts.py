@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Counts(msgspec.Struct):
@@ -17,7 +17,6 @@ class Counts(msgspec.Struct):
     dead: int = 0
     excluded: int = 0
     hosts: int = 0
-    busy_hosts: int = 0  # hosts with a queue
     clean: bool = True
     format: int = FORMAT
     partitions: int = 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from rocksdict import (
     AccessType,
+    BlockBasedIndexType,
     BlockBasedOptions,
     Cache,
     DBCompressionType,
@@ -20,85 +21,159 @@ from rocksdict import (
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 
 _ROOM = 128 << 20  # bytes that RocksDB needs to write out its memory and to merge files
+_READ_ONLY_MEMORY = 8 << 20
+_VISITS, _HOSTS = "default", "hosts"  # RocksDB insists on the first name
+
+Changes = dict[bytes, bytes | None]
 
 
-def _options(memory: int) -> Options:
+def _options(memory: int) -> dict[str, Options]:
+    """For each column family. What most data ends up with, on the last level, is chosen for size, the rest for speed;
+    docs/decisions/0010-frontier-layout.md has the figures.
+    """
+    cache = Cache(max(memory, _READ_ONLY_MEMORY))
+    visits, hosts = _general(32 << 20), _general(16 << 20)
+    # A link to a known URL reads one block: small blocks that unpack fast.
+    visits.set_bottommost_compression_type(DBCompressionType.lz4hc())
+    _dictionary(visits, level=4, size=32 << 10)
+    visits.set_block_based_table_factory(_tables(cache, 4 << 10, entries_between_restarts=32))
+    # A host is read now and then, and more than one block of it.
+    hosts.set_bottommost_compression_type(DBCompressionType.zstd())
+    _dictionary(hosts, level=6, size=64 << 10)
+    hosts.set_block_based_table_factory(_tables(cache, 16 << 10, entries_between_restarts=16))
+    return {_VISITS: visits, _HOSTS: hosts}
+
+
+def _general(write_buffer: int) -> Options:
     options = Options(raw_mode=True)
     options.create_if_missing(True)
-    options.set_write_buffer_size(32 << 20)
+    options.create_missing_column_families(True)
+    options.set_write_buffer_size(write_buffer)
     options.set_max_write_buffer_number(2)
     options.set_max_background_jobs(2)
+    options.set_max_total_wal_size(64 << 20)  # a start after a crash reads this much at most
     options.set_compression_type(DBCompressionType.lz4())
-    options.set_bottommost_compression_type(DBCompressionType.zstd())
     options.set_keep_log_file_num(2)
     options.set_max_log_file_size(1 << 20)
-    table = BlockBasedOptions()
-    table.set_bloom_filter(10, False)
-    table.set_block_size(16 << 10)
-    table.set_format_version(5)
-    table.set_cache_index_and_filter_blocks(True)
-    table.set_pin_l0_filter_and_index_blocks_in_cache(True)
-    table.set_block_cache(Cache(max(memory, 8 << 20)))
-    options.set_block_based_table_factory(table)
     return options
 
 
-class Database:
-    """Reads see uncommitted changes by key; `commit` makes all of them durable at once, or none.
+def _dictionary(options: Options, level: int, size: int) -> None:
+    """One for each file: blocks are too small to show what they have in common with others."""
+    default_window, default_strategy = -14, 0
+    options.set_bottommost_compression_options(default_window, level, default_strategy, size, True)
+    options.set_bottommost_zstd_max_train_bytes(100 * size, True)
 
-    Invariant: `changes` maps a key to its new value, or to None where it is to be deleted.
+
+def _tables(cache: Cache, block: int, entries_between_restarts: int) -> BlockBasedOptions:
+    table = BlockBasedOptions()
+    table.set_bloom_filter(8, False)
+    table.set_block_size(block)
+    table.set_block_restart_interval(entries_between_restarts)
+    table.set_format_version(6)
+    # Filters and indexes count as cache, in small parts: whole ones are larger than a shard of the cache, and would be
+    # read again for every question.
+    table.set_index_type(BlockBasedIndexType.two_level_index_search())
+    table.set_partition_filters(True)
+    table.set_cache_index_and_filter_blocks(True)
+    table.set_pin_top_level_index_and_filter(True)
+    table.set_pin_l0_filter_and_index_blocks_in_cache(True)
+    table.set_block_cache(cache)
+    return table
+
+
+def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  # its types know nothing of raw mode
+    options = _options(memory)
+    if access is not None:
+        for each in options.values():
+            each.create_if_missing(False)
+            each.create_missing_column_families(False)
+            each.set_max_open_files(-1)  # a secondary must hold files that the crawl may delete meanwhile
+    try:
+        # The families are named even where there is but one: for those not named rocksdict takes the options that the
+        # database has noted down, in which filters and the cache are missing.
+        if access is None:
+            return Rdict(str(path), options[_VISITS], column_families=options)
+        return Rdict(str(path), options[_VISITS], column_families=options, access_type=access)
+    except Exception as error:  # rocksdict raises plain Exception with RocksDB's words
+        raise _explained(path, error) from error
+
+
+class Database:
+    """Reads see uncommitted changes by key, scans do not; `commit` makes all of them durable at once, or none.
+
+    Invariant: `visits` and `hosts` map a key to its new value, or to None where it is to be deleted.
     """
 
     def __init__(self, path: Path, memory: int) -> None:
         self.path = path
-        self.changes: dict[bytes, bytes | None] = {}
+        self.visits: Changes = {}
+        self.hosts: Changes = {}
         self._synced = WriteOptions()
         self._synced.sync = True
-        try:
-            self._rocks: Any = Rdict(str(path), _options(memory))  # its types know nothing of raw mode
-        except Exception as error:  # rocksdict raises plain Exception with RocksDB's words
-            raise _explained(path, error) from error
+        self._rocks = _opened(path, memory)
+        self._stored_hosts = self._rocks.get_column_family(_HOSTS)
+        self._handle: Any = self._rocks.get_column_family_handle(_HOSTS)
 
-    def get(self, key: bytes) -> bytes | None:
-        if key in self.changes:
-            return self.changes[key]
+    def visit(self, key: bytes) -> bytes | None:
+        if key in self.visits:
+            return self.visits[key]
         value: bytes | None = self._rocks.get(key)
         return value
 
     def known(self, keys: list[bytes]) -> list[bool]:
-        """For each key, whether it is there; in one call to RocksDB."""
-        changes = self.changes
+        """For each key of a visit, whether it is there; in one call to RocksDB."""
+        changes = self.visits
         asked = [key for key in keys if key not in changes]
         if not asked:
             return [True] * len(keys)
-        stored = dict(zip(asked, self._rocks.get(asked), strict=True))
+        found = self._rocks.get(asked)
+        if len(asked) == len(keys):
+            return [value is not None for value in found]
+        stored = dict(zip(asked, found, strict=True))
         return [stored.get(key) is not None if key in stored else True for key in keys]
 
-    def scan(self, start: bytes, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Committed records from `start` on, as long as keys begin with `prefix`."""
-        for key, value in self._rocks.items(from_key=start):
-            if not key.startswith(prefix):
-                return
-            yield key, value
+    def scan_visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Committed records of visits whose keys begin with `prefix`."""
+        return _scan(self._rocks, prefix, prefix)
+
+    def host(self, key: bytes) -> bytes | None:
+        if key in self.hosts:
+            return self.hosts[key]
+        value: bytes | None = self._stored_hosts.get(key)
+        return value
+
+    def hosts_cursor(self) -> Any:
+        """RocksDB's own iterator over committed records of hosts."""
+        return self._stored_hosts.iter()
+
+    def scan_hosts(self, start: bytes, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Committed records of hosts from `start` on, as long as keys begin with `prefix`."""
+        return _scan(self._stored_hosts, start, prefix)
 
     def commit(self) -> None:
-        if not self.changes:
+        if not (self.visits or self.hosts):
             return
         batch = WriteBatch(raw_mode=True)
-        put, delete = batch.put, batch.delete
-        for key, value in self.changes.items():
-            if value is None:
-                delete(key)
-            else:
-                put(key, value)
+        _fill(batch, self.visits)
+        batch.set_default_column_family(self._handle)
+        _fill(batch, self.hosts)
         try:
             self._rocks.write(batch, self._synced)
         except Exception as error:
             raise _explained(self.path, error) from error
-        self.changes.clear()
+        self.visits.clear()
+        self.hosts.clear()
+
+    def compact(self) -> None:
+        """Merge all files, as RocksDB does by itself in time."""
+        self._rocks.compact_range(None, None)
+        self._stored_hosts.compact_range(None, None)
 
     def close(self) -> None:
+        self._handle = None  # it holds the database open
         try:
+            self._stored_hosts.close()
             self._rocks.close()
         except Exception as error:
             # It tidies up on closing, for which a full disk has no room; what was committed is in its log.
@@ -107,30 +182,49 @@ class Database:
                 raise explained from error
 
 
+def _fill(batch: WriteBatch, changes: Changes) -> None:
+    put, delete = batch.put, batch.delete
+    for key, value in changes.items():
+        if value is None:
+            delete(key)
+        else:
+            put(key, value)
+
+
+def _scan(rocks: Any, start: bytes, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+    found = rocks.iter()
+    found.seek(start)
+    while found.valid():
+        key = found.key()
+        if not key.startswith(prefix):
+            return
+        yield key, found.value()
+        found.next()
+
+
 class ReadOnlyDatabase:
     """The last commit, read beside a running crawl or without one."""
 
     def __init__(self, path: Path, scratch: Path) -> None:
-        options = Options(raw_mode=True)
-        options.create_if_missing(False)
-        options.set_max_open_files(-1)  # a secondary must hold files that the crawl may delete meanwhile
+        self._rocks = _opened(path, _READ_ONLY_MEMORY, AccessType.secondary(str(scratch)))
         try:
-            self._rocks: Any = Rdict(str(path), options, access_type=AccessType.secondary(str(scratch)))
             self._rocks.try_catch_up_with_primary()
         except Exception as error:
             raise _explained(path, error) from error
+        self._hosts = self._rocks.get_column_family(_HOSTS)
 
-    def get(self, key: bytes) -> bytes | None:
+    def visit(self, key: bytes) -> bytes | None:
         value: bytes | None = self._rocks.get(key)
         return value
 
-    def scan(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-        for key, value in self._rocks.items(from_key=prefix):
-            if not key.startswith(prefix):
-                return
-            yield key, value
+    def scan_visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        return _scan(self._rocks, prefix, prefix)
+
+    def scan_hosts(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        return _scan(self._hosts, prefix, prefix)
 
     def close(self) -> None:
+        self._hosts.close()
         self._rocks.close()
 
 
@@ -142,8 +236,13 @@ def _explained(path: Path, error: Exception) -> Exception:
             f"The disk that holds {path} is full. Free at least {_ROOM >> 20:,} MiB, then run the same command again: "
             "nothing committed is lost."
         )
-    if "lock" in words.lower() and "Resource temporarily unavailable" in words:
+    if "lock" in words.lower() and ("Resource temporarily unavailable" in words or "No locks available" in words):
         return CrawlDirError(f"{path} is in use by another process. Stop it, or choose another --dir.")
+    if "olumn famil" in words:
+        return CrawlDirError(
+            f"{path} was made by another version of gossamer, which stored it differently. "
+            "Go on with that version, or choose another --dir."
+        )
     if "Permission denied" in words:
         return CrawlDirError(f"{path} cannot be written: permission denied. Choose another --dir or change its owner.")
     return DamagedError(

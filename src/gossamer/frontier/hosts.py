@@ -1,78 +1,222 @@
-"""A host: its queues, of which only the heads are in memory, and when it may be visited."""
+"""A host: its queues, of which only the beginnings are in memory, and when it may be visited."""
 
 from __future__ import annotations
 
-from bisect import insort
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from operator import attrgetter
 
 import msgspec
 
-from gossamer.frontier.keys import HostRecord
+from gossamer.frontier import keys
+from gossamer.frontier.counts import Counts
+from gossamer.frontier.rulebook import Rules
 from gossamer.rules.policy import Manners
 
-ROBOTS = 0  # the number under which a host's robots.txt is leased; queue entries count from 1
+ROBOTS = 0  # the number under which a host's robots.txt is leased; queue entries count from CHUNK
+CHUNK = 32  # entries at most
 _A_LOWER_LEVEL_EVERY = 16  # visits of a host: a level that starves still moves
 _number = attrgetter("number")
 
 
+class Chunk:
+    """Up to CHUNK entries of one host and priority, found one after the other. The i-th has the number `first` + i.
+
+    An entry stays until it is settled, and is empty then, so that what is written of a chunk is what is left to do.
+    """
+
+    __slots__ = ("entries", "first", "left", "stored", "taken")
+
+    def __init__(self, first: int, entries: list[str], stored: bool) -> None:
+        self.first = first
+        self.entries = entries
+        self.left = len(entries)  # not settled
+        self.taken = 0  # those before were leased at some time
+        self.stored = stored  # on disk
+
+    @property
+    def untouched(self) -> bool:
+        """On disk it is as in memory."""
+        return not self.taken and self.left == len(self.entries)
+
+    def settle(self, index: int) -> None:
+        self.entries[index] = ""
+        self.left -= 1
+
+    def done(self) -> tuple[int, list[int]]:
+        """All numbers below the first are settled, and those of the list; something is left."""
+        low = 0
+        while not self.entries[low]:
+            low += 1
+        besides = [number for number, entry in enumerate(self.entries[low:], self.first + low) if not entry]
+        return self.first + low, besides
+
+    def forget(self, below: int, besides: Sequence[int]) -> None:
+        """Read from disk, it still has the entries that were settled since it was written: all with a number below,
+        and those besides.
+        """
+        first, entries = self.first, self.entries
+        for number in (*range(first, min(below, first + len(entries))), *besides):
+            if first <= number < first + len(entries):
+                entries[number - first] = ""
+        self.left = len(entries) - entries.count("")
+
+
+def append(chunks: list[Chunk], entry: str, counts: Counts) -> Chunk | None:
+    """Put an entry last; gives the chunk that was begun for it, if it took a new one."""
+    if chunks:
+        last = chunks[-1]
+        if not last.stored and len(last.entries) < CHUNK:
+            last.entries.append(entry)
+            last.left += 1
+            return None
+    counts.number += CHUNK  # numbers of a chunk are its own: none is given twice
+    begun = Chunk(counts.number, [entry], stored=False)
+    chunks.append(begun)
+    return begun
+
+
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """A place in a host's queue: by priority, then by the order found (P2)."""
+    """A visit in hand: where it came from in the queue. By priority, then by the order found (P2)."""
 
     priority: int
     number: int
     depth: int
     tries: int
-    origin: str
+    scheme: str
     path: str
+    chunk: Chunk | None = None
 
 
 class Level:
     """The entries of one host and priority, in the order of their numbers.
 
-    Invariant: an entry that waits is in `head`, or on disk at or after `resume` (where `on_disk` says so), or in
-    `spill` (added since the last commit); all of the head come before all on disk, and those before all of the spill.
+    Invariant: an entry that waits is in `returned`, or in `chunks`, or on disk in a chunk that begins at or after
+    `resume` (where `more` says so), or in `late` (found since the last commit, while there was more on disk); they
+    come in that order.
     """
 
-    __slots__ = ("head", "on_disk", "priority", "queued", "resume", "spill")
+    __slots__ = ("besides", "chunks", "finished", "indexed", "late", "more", "new", "priority", "resume", "returned")
 
-    def __init__(self, priority: int, on_disk: int = 0) -> None:
+    def __init__(self, priority: int) -> None:
         self.priority = priority
-        self.head: list[Entry] = []  # short, and by the ten thousand: an empty deque takes 600 bytes
-        self.spill: list[Entry] = []
-        self.on_disk = on_disk > 0
-        self.resume = 0
-        self.queued = on_disk  # waiting or leased
+        # Tuples where there is hardly ever anything: hosts come by the ten thousand.
+        self.returned: tuple[Entry, ...] = ()
+        self.chunks: list[Chunk] = []
+        self.more = False
+        self.resume = 0  # number of the first chunk that is on disk only
+        self.besides: tuple[int, ...] = ()  # numbers in chunks on disk that are settled
+        self.late: list[Chunk] = []
+        self.new: tuple[Chunk, ...] = ()  # not stored yet
+        self.finished: tuple[int, ...] = ()  # stored chunks of which nothing is left, since the last commit
+        self.indexed = -1  # the last epoch under which the index certainly has this level
 
-    def put(self, entry: Entry, room: int) -> bool:
-        """Take in a new entry; true when it went into the head, which may hold `room`."""
-        if self.on_disk or self.spill or len(self.head) >= room:
-            self.spill.append(entry)
-            return False
-        self.head.append(entry)
-        return True
+    def put(self, entry: str, counts: Counts) -> None:
+        begun = append(self.late if self.more else self.chunks, entry, counts)
+        if begun is not None:
+            self.new += (begun,)
+
+    def put_late(self, chunks: list[Chunk]) -> None:
+        """Chunks that were begun while the host was on disk."""
+        (self.late if self.more else self.chunks).extend(chunks)
+        self.new += (*chunks,)
+
+    @property
+    def empty(self) -> bool:
+        """Nothing waits or is leased."""
+        return not (self.chunks or self.more or self.late)
+
+    @property
+    def waits(self) -> bool:
+        return bool(self.returned or self.more or self._next_chunk())
+
+    def _next_chunk(self) -> Chunk | None:
+        """The chunk that has what comes next after `returned`, at `taken`."""
+        for chunk in self.chunks:
+            entries = chunk.entries
+            while chunk.taken < len(entries):
+                if entries[chunk.taken]:
+                    return chunk
+                chunk.taken += 1
+        return None
+
+    @property
+    def next_number(self) -> int:
+        """Of what comes next; something waits."""
+        if self.returned:
+            return self.returned[0].number
+        chunk = self._next_chunk()
+        return self.resume if chunk is None else chunk.first + chunk.taken
+
+    def peek(self) -> Entry | None:
+        """What comes next; None when the disk has to be asked first."""
+        if self.returned:
+            return self.returned[0]
+        chunk = self._next_chunk()
+        if chunk is None:
+            return None
+        depth, tries, scheme, path = keys.read_entry(chunk.entries[chunk.taken])
+        return Entry(self.priority, chunk.first + chunk.taken, depth, tries, scheme, path, chunk)
+
+    def take(self, entry: Entry) -> None:
+        """What `peek` gave is in hand now."""
+        if self.returned:
+            self.returned = self.returned[1:]
+        elif entry.chunk is not None:
+            entry.chunk.taken += 1
 
     def put_back(self, entry: Entry) -> None:
-        """An entry that was taken waits again: it comes before all that were not, but not before all in the head."""
-        insort(self.head, entry, key=_number)
+        """An entry that was taken waits again: it comes before all that were not."""
+        self.returned = tuple(sorted((*self.returned, entry), key=_number))
 
-    def committed(self) -> None:
-        """What was spilled is on disk now."""
-        if self.spill:
-            if not self.on_disk:
-                self.on_disk, self.resume = True, self.spill[0].number
-            self.spill.clear()
+    def settle(self, entry: Entry) -> None:
+        chunk = entry.chunk
+        assert chunk is not None
+        chunk.settle(entry.number - chunk.first)
+        if not chunk.left:
+            self.chunks.remove(chunk)
+            if chunk.stored:
+                self.finished += (chunk.first,)
 
-    def refill(self, stored: list[Entry], more: bool, room: int) -> None:
-        """Fill the empty head with what was read from disk at `resume` (`more` is there), or else from the spill."""
-        if stored:
-            self.head = stored
-            self.resume = stored[-1].number + 1
-        self.on_disk = more
-        if not more and len(stored) < room:
-            take = room - len(stored)
-            self.head.extend(self.spill[:take])
-            del self.spill[:take]
+    def refill(self, chunks: Iterable[Chunk], resume: int) -> None:
+        """Take in chunks read from disk; there are more from `resume` on (0: there are not)."""
+        self.chunks.extend(chunks)
+        if self.besides:
+            self.besides = tuple(number for number in self.besides if number >= resume > 0)
+        self.more, self.resume = resume > 0, resume
+        if not self.more:
+            self.chunks.extend(self.late)
+            self.late.clear()
+
+    def committed(self, room: int) -> None:
+        """All chunks are on disk: those that are not needed soon need not be in memory."""
+        self.new = ()
+        self.finished = ()
+        if self.late:
+            self.late.clear()  # there is more on disk, and these come after
+        kept = 0
+        for place, chunk in enumerate(self.chunks):
+            if kept >= room and chunk.untouched:
+                self.more, self.resume = True, chunk.first
+                del self.chunks[place:]
+                return
+            kept += len(chunk.entries) - chunk.taken
+
+    def done(self) -> tuple[int, int, list[int]] | None:
+        """What of the stored chunks is settled, if it is not to be seen on disk: priority, below, besides."""
+        besides = [*self.besides]
+        partial = [chunk for chunk in self.chunks if chunk.left < len(chunk.entries)]
+        if not (partial or besides):
+            return None
+        below = self.chunks[0].first if self.chunks else self.resume
+        for chunk in partial:
+            low, others = chunk.done()
+            if chunk.first == below:
+                below = low
+            else:
+                besides += range(chunk.first, low)
+            besides += others
+        return self.priority, below, besides
 
 
 class Place(IntEnum):
@@ -80,31 +224,26 @@ class Place(IntEnum):
     READY = 1
     WAITING = 2
     HELD = 3  # its domain or its address has enough visits in hand
-    PARKED = 4  # has entries, but memory is for others now
-    GONE = 5  # no longer in memory; whoever still holds it must drop it
+    GONE = 4  # no longer in memory; whoever still holds it must drop it
 
 
 class HostQueue:
-    """Invariants: at most `manners.connections` entries are leased; what is leased is in no head."""
+    """Invariants: at most `manners.connections` entries are leased; what is leased is settled in no chunk."""
 
     __slots__ = (
-        "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "groups", "index", "key",
-        "leased", "levels", "manners", "name", "origins", "pages", "partition", "place", "queue_prefix",
-        "queued", "robots_at", "turn",
+        "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "groups", "leased",
+        "levels", "manners", "name", "origins", "pages", "place", "prefix", "robots", "robots_at", "turn",
+        "visits",
     )  # fmt: skip
 
-    def __init__(
-        self, name: str, domain: str, manners: Manners, partition: bytes, key: bytes, queue_prefix: bytes
-    ) -> None:
+    def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
         self.name = name
         self.domain = domain
         self.manners = manners
-        self.partition = partition
-        self.key = key
-        self.queue_prefix = queue_prefix
+        self.prefix = prefix  # of its keys
+        self.visits = keys.visits_of(prefix)
         self.levels: dict[int, Level] = {}
         self.leased: dict[int, Entry] = {}
-        self.queued = 0  # waiting or leased
         self.pages = 0
         self.due = 0.0
         self.crawl_delay = 0.0
@@ -114,26 +253,22 @@ class HostQueue:
         self.turn = 0
         self.address = ""  # where it was last found, for this run
         self.groups: tuple[str, ...] = ()  # what limits it besides itself: its domain, its address
-        self.index: tuple[int, int] | None = None  # under which it stands in the index of hosts with a queue
-        self.origins: list[str] = []
-        self.robots_at: dict[str, tuple[str, int]] = {}  # origin -> where robots.txt was redirected to, how many times
+        self.origins: list[Origin] = []
+        self.robots: dict[str, Rules] = {}  # by scheme
+        self.robots_at: dict[str, tuple[str, int]] = {}  # scheme -> where robots.txt was redirected to, how many times
         self.place = Place.IDLE
         self.dirty = False
 
-    def load(self, record: HostRecord) -> None:
+    def load(self, record: keys.HostRecord) -> None:
         self.due = record.due
         self.crawl_delay = record.crawl_delay
         self.failures = record.failures
         self.failed_at = record.failed_at
         self.pages = record.pages
-        self.index = record.index
-        for priority, queued in record.levels:
-            self.levels[priority] = Level(priority, queued)
-            self.queued += queued
 
-    def record(self) -> HostRecord:
-        levels = [(priority, level.queued) for priority, level in self.levels.items() if level.queued]
-        return HostRecord(self.due, self.crawl_delay, self.failures, self.failed_at, self.pages, self.index, levels)
+    def record(self) -> keys.HostRecord:
+        done = [done for level in self.levels.values() if (done := level.done()) is not None]
+        return keys.HostRecord(self.due, self.crawl_delay, self.failures, self.failed_at, self.pages, done)
 
     @property
     def delay(self) -> float:
@@ -142,15 +277,18 @@ class HostQueue:
     @property
     def waiting(self) -> bool:
         """Some entry is not leased."""
-        return self.queued > len(self.leased) - (ROBOTS in self.leased)
+        for level in self.levels.values():  # noqa: SIM110 - asked several times a visit, and a generator is slow
+            if level.waits:
+                return True
+        return False
 
     @property
     def open(self) -> bool:
         """A visit may be leased: an entry waits, not enough are in hand, and robots.txt is not (it goes first)."""
         leased = self.leased
-        if not leased:
-            return self.queued > 0
-        return len(leased) < self.manners.connections and len(leased) < self.queued and ROBOTS not in leased
+        if leased and (len(leased) >= self.manners.connections or ROBOTS in leased):
+            return False
+        return self.waiting
 
     def level(self, priority: int) -> Level:
         found = self.levels.get(priority)
@@ -162,33 +300,26 @@ class HostQueue:
         """The level whose turn it is: the first that has something waiting, now and then a lower one."""
         if len(self.levels) == 1:
             return next(iter(self.levels.values()))
-        waiting = [level for _, level in sorted(self.levels.items()) if self._waits(level)]
+        waiting = [level for _, level in sorted(self.levels.items()) if level.waits]
         self.turn += 1
         turn, rest = divmod(self.turn, _A_LOWER_LEVEL_EVERY)
         return waiting[0] if rest or len(waiting) == 1 else waiting[1 + turn % (len(waiting) - 1)]
 
-    def _waits(self, level: Level) -> bool:
-        return bool(level.head or level.on_disk or level.spill)
-
     def first(self) -> tuple[int, int]:
-        """Priority and number of what comes next, as far as is known without asking the disk."""
+        """Priority and number of what comes next."""
         if len(self.levels) == 1:
-            ((priority, level),) = self.levels.items()
+            (level,) = self.levels.values()
         else:
-            priority = min(priority for priority, level in self.levels.items() if self._waits(level))
-            level = self.levels[priority]
-        if level.head:
-            return priority, level.head[0].number
-        if level.on_disk:
-            return priority, level.resume
-        return priority, level.spill[0].number
+            level = self.levels[min(priority for priority, level in self.levels.items() if level.waits)]
+        return level.priority, level.next_number
 
-    def index_place(self) -> tuple[int, int]:
-        """Priority and number of its first entry, leased ones included: where the index of hosts has it."""
-        leased = [(entry.priority, entry.number) for entry in self.leased.values() if entry.number != ROBOTS]
-        if self.waiting:
-            leased.append(self.first())
-        return min(leased)
+    def tidy(self, room: int) -> None:
+        """After a commit: memory is for what is needed soon."""
+        for level in self.levels.values():
+            level.committed(room)
+        if len(self.levels) > 1:
+            self.levels = {priority: level for priority, level in self.levels.items() if not level.empty}
+        self.dirty = False
 
     def rest(self, now: float, seconds: float) -> None:
         """After a visit whose response took `seconds`: the next may follow at once within a burst, else it rests."""
@@ -199,3 +330,18 @@ class HostQueue:
             return
         self.due = now + manners.pause(self.crawl_delay, seconds) * self.burst
         self.burst = 0
+
+
+class Origin:
+    """Where URLs begin, such as https://example.org:8080, and the host it is of, if that is in memory."""
+
+    __slots__ = ("host", "host_prefix", "manners", "met", "name", "prefix", "scheme")
+
+    def __init__(self, name: str, scheme: str, host_prefix: bytes, manners: Manners) -> None:
+        self.name = name  # of the host
+        self.scheme = scheme
+        self.host_prefix = host_prefix
+        self.prefix = keys.visits_of(host_prefix) + scheme.encode()  # of its visits
+        self.manners = manners
+        self.met = False  # the host is certainly known
+        self.host: HostQueue | None = None

@@ -1,11 +1,16 @@
-"""How the frontier's records are packed. One RocksDB, keys begin with the partition, so a partition is one key range.
+"""How the frontier's records are packed. One RocksDB with two column families.
 
-    PP v  reversed-host NUL scheme path       a visit: state, depth, and its history once there is one
-    PP q  reversed-host NUL priority number   its place in the host's queue: depth, tries, scheme, path
-    PP h  reversed-host                       what is known of a host
-    PP r  reversed-host NUL scheme            its robots rules
-    fffe i priority number reversed-host      the hosts that have a queue, in the order of their first entry
+`visits`: every URL. Keys begin with the partition, so a partition is one key range.
+
+    PP v reversed-host NUL scheme path        a visit: state, depth, and its history once there is one
     ffff m name                               what holds for the whole agent
+
+`hosts`: what a host is and what waits for it, side by side, so that one seek reads it all.
+
+    PP reversed-host NUL a                    what is known of the host
+    PP reversed-host NUL b scheme             its robots rules
+    PP reversed-host NUL q priority number    a chunk of its queue: entries one after the other
+    fffe priority epoch hash reversed-host    hosts that have a chunk from that epoch, in no order within it
 
 Hosts are stored reversed (org.example.www) so that keys of one domain are neighbours and share their beginnings,
 which RocksDB's prefix compression takes off (K6, P6).
@@ -14,70 +19,44 @@ which RocksDB's prefix compression takes off (K6, P6).
 from __future__ import annotations
 
 import struct
+from zlib import crc32
 
 import msgspec
 
 from gossamer.model import Locator, State, VisitRecord
 from gossamer.model.domain import reversed_host, unreversed_host
 
-SCHEMES = {"http": b"p", "https": b"s"}
-SCHEME_NAMES = {ord(code): name for name, code in SCHEMES.items()}
+SCHEMES = {"http": "p", "https": "s"}
+SCHEME_NAMES = {code: name for name, code in SCHEMES.items()}
+EPOCH_BITS = 23  # of a number: as many numbers share an epoch, so the index holds a host once for about a million URLs
 
 # state, depth, status, fetched_at, tries; file, offset and length in the store; digest, changes seen
 _HISTORY = struct.Struct("<BBHIBHII8sH")
 _LONGEST = 200  # bytes of a validator; longer ones are useless anyway
-_HOST = struct.Struct("<dfHIIBQ")  # due, crawl delay, failures, last of them, pages, place in the index
-_LEVEL = struct.Struct("<BI")  # priority, entries
+_HOST = struct.Struct("<dfHII")  # due, crawl delay, failures, last of them, pages
 _EXPIRES = struct.Struct("<d")
-_PLACE = struct.Struct(">BQ")
+_INDEX = struct.Struct(">2sBII")
+_DEPTH_0 = 32  # depth and tries are written as characters, none of them a line feed
 
 META = b"\xff\xffm"
-INDEX = b"\xff\xfei"
+INDEX = b"\xff\xfe"
+RECORD = b"a"
+ROBOTS = b"b"
+QUEUE = b"q"
 
 
 def partition_prefix(partition: int) -> bytes:
     return partition.to_bytes(2, "big")
 
 
-def visit_prefix(partition: bytes, host: str, scheme: str) -> bytes:
-    return partition + b"v" + reversed_host(host).encode() + b"\0" + SCHEMES[scheme]
+# -- visits --------------------------------------------------------------------------------------------------------
 
 
-def queue_prefix(partition: bytes, host: str) -> bytes:
-    return partition + b"q" + reversed_host(host).encode() + b"\0"
-
-
-def queued_entry(depth: int, tries: int, scheme: bytes, path: str) -> bytes:
-    return bytes((min(depth, 255), min(tries, 255))) + scheme + path.encode()
-
-
-def host_key(partition: bytes, host: str) -> bytes:
-    return partition + b"h" + reversed_host(host).encode()
-
-
-def robots_key(partition: bytes, host: str, scheme: str) -> bytes:
-    return partition + b"r" + reversed_host(host).encode() + b"\0" + SCHEMES[scheme]
-
-
-def place(priority: int, number: int) -> bytes:
-    return _PLACE.pack(priority, number)
-
-
-def read_place(packed: bytes) -> tuple[int, int]:
-    priority, number = _PLACE.unpack(packed)
-    return priority, number
-
-
-def index_key(place: tuple[int, int], host: str) -> bytes:
-    return INDEX + _PLACE.pack(*place) + reversed_host(host).encode()
-
-
-def indexed_host(key: bytes) -> str:
-    return unreversed_host(key[len(INDEX) + _PLACE.size :].decode())
+_QUEUED = [bytes((State.QUEUED, depth)) for depth in range(256)]
 
 
 def queued_visit(depth: int) -> bytes:
-    return bytes((State.QUEUED, min(depth, 255)))
+    return _QUEUED[depth if depth < 256 else 255]
 
 
 def excluded_visit(depth: int, reason: str) -> bytes:
@@ -110,7 +89,7 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     """The visit stored under `key`, for listings; the hot path never unpacks a whole visit."""
     name, _, rest = key[3:].partition(b"\0")
     host = unreversed_host(name.decode())
-    url = f"{SCHEME_NAMES[rest[0]]}://{host}{rest[1:].decode()}"
+    url = f"{SCHEME_NAMES[chr(rest[0])]}://{host}{rest[1:].decode()}"
     if len(value) < _HISTORY.size:
         return VisitRecord(url, State(value[0]), value[1])
     state, depth, status, fetched_at, tries, file, offset, length, digest, changes = _HISTORY.unpack_from(value)
@@ -121,12 +100,73 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     )  # fmt: skip
 
 
+# -- hosts ---------------------------------------------------------------------------------------------------------
+
+
+def host_prefix(partition: bytes, host: str) -> bytes:
+    return b"%b%b\0" % (partition, reversed_host(host).encode())
+
+
+def visits_of(host_prefix: bytes) -> bytes:
+    """What the keys of a host's visits begin with; the code of the scheme and the path follow."""
+    return b"%bv%b" % (host_prefix[:2], host_prefix[2:])
+
+
+def place(priority: int, number: int) -> bytes:
+    """The end of a chunk's key."""
+    return b"q%c%b" % (priority, number.to_bytes(6, "big"))
+
+
+def number_of(key: bytes) -> int:
+    return int.from_bytes(key[-6:], "big")
+
+
+_SMALL = [chr(_DEPTH_0 + number) for number in range(256)]
+
+
+def pack_entry(depth: int, tries: int, scheme: str, path: str) -> str:
+    return f"{_SMALL[depth if depth < 256 else 255]}{_SMALL[tries if tries < 256 else 255]}{scheme}{path}"
+
+
+def read_entry(packed: str) -> tuple[int, int, str, str]:
+    """Depth, tries, scheme, path."""
+    return ord(packed[0]) - _DEPTH_0, ord(packed[1]) - _DEPTH_0, packed[2], packed[3:]
+
+
+def pack_chunk(entries: list[str]) -> bytes:
+    """A settled entry is empty, and keeps its place."""
+    return "\n".join(entries).encode()
+
+
+def read_chunk(value: bytes) -> list[str]:
+    return value.decode().split("\n")
+
+
+def epoch(number: int) -> int:
+    return number >> EPOCH_BITS
+
+
+def index_key(priority: int, epoch: int, prefix: bytes) -> bytes:
+    """Of the host whose keys begin with `prefix`."""
+    name = prefix[2:-1]
+    # By hash, so that the many hosts of a domain do not come in a row (P7).
+    return _INDEX.pack(INDEX, priority, epoch, crc32(name)) + name
+
+
+def indexed_host(key: bytes) -> str:
+    return unreversed_host(key[_INDEX.size :].decode())
+
+
 def pack_robots(expires: float, rules: bytes) -> bytes:
     return _EXPIRES.pack(expires) + rules
 
 
 def read_robots(value: bytes) -> tuple[float, bytes]:
     return _EXPIRES.unpack_from(value)[0], value[_EXPIRES.size :]
+
+
+_done = msgspec.msgpack.Decoder(list[tuple[int, int, list[int]]])
+_pack_done = msgspec.msgpack.Encoder().encode
 
 
 class HostRecord(msgspec.Struct, gc=False):
@@ -137,17 +177,17 @@ class HostRecord(msgspec.Struct, gc=False):
     failures: int = 0  # in a row
     failed_at: float = 0.0  # the last of them
     pages: int = 0
-    index: tuple[int, int] | None = None  # priority and number under which the index has it, while it has a queue
-    levels: list[tuple[int, int]] = []  # priority, entries
+    done: list[tuple[int, int, list[int]]] = []  # priority; every number below this is settled, and these besides
 
     def pack(self) -> bytes:
-        priority, number = self.index or (0, 0)
         failures, failed_at = min(self.failures, 65535), int(self.failed_at)
-        packed = _HOST.pack(self.due, self.crawl_delay, failures, failed_at, self.pages, priority, number)
-        return packed + b"".join([_LEVEL.pack(*level) for level in self.levels])
+        packed = _HOST.pack(self.due, self.crawl_delay, failures, failed_at, self.pages)
+        return packed + _pack_done(self.done) if self.done else packed
 
     @classmethod
     def unpack(cls, value: bytes) -> HostRecord:
-        due, crawl_delay, failures, failed_at, pages, priority, number = _HOST.unpack_from(value)
-        index = (priority, number) if number else None
-        return cls(due, crawl_delay, failures, failed_at, pages, index, [*_LEVEL.iter_unpack(value[_HOST.size :])])
+        if not value:
+            return cls()
+        due, crawl_delay, failures, failed_at, pages = _HOST.unpack_from(value)
+        done = _done.decode(value[_HOST.size :]) if len(value) > _HOST.size else []
+        return cls(due, crawl_delay, failures, failed_at, pages, done)

@@ -10,6 +10,7 @@ import msgspec
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import ReadOnlyDatabase
+from gossamer.frontier.hosts import Chunk
 from gossamer.model import State, VisitRecord
 from gossamer.model.domain import partition_of, registered_domain
 from gossamer.model.url import host_of, split
@@ -37,7 +38,12 @@ class FrontierReader:
         self._database = ReadOnlyDatabase(path, scratch)
 
     def meta(self, name: str) -> bytes | None:
-        return self._database.get(keys.META + name.encode())
+        return self._database.visit(keys.META + name.encode())
+
+    def meta_names(self, prefix: str) -> list[str]:
+        """As `Frontier.meta_names`."""
+        start = keys.META + prefix.encode()
+        return [key[len(start) :].decode() for key, _ in self._database.scan_visits(start)]
 
     def counts(self) -> Counts:
         stored = self.meta("counts")
@@ -45,33 +51,48 @@ class FrontierReader:
 
     def visits(self, state: State | None = None) -> Iterator[VisitRecord]:
         for partition in range(self.counts().partitions):
-            for key, value in self._database.scan(keys.partition_prefix(partition) + b"v"):
+            for key, value in self._database.scan_visits(keys.partition_prefix(partition) + b"v"):
                 if state is None or value[0] == state:
                     yield keys.read_visit(key, value)
 
     def visit(self, url: str) -> VisitRecord | None:
         name = host_of(url)
         origin, path = split(url)
-        key = keys.visit_prefix(self._partition(name), name, origin.partition(":")[0]) + path.encode()
-        value = self._database.get(key)
+        key = (
+            keys.visits_of(keys.host_prefix(self._partition(name), name))
+            + (keys.SCHEMES[origin.partition(":")[0]] + path).encode()
+        )
+        value = self._database.visit(key)
         return None if value is None else keys.read_visit(key, value)
 
     def host(self, name: str, manners: Manners, origin: str) -> HostView | None:
-        partition = self._partition(name)
-        stored = self._database.get(keys.host_key(partition, name))
-        if stored is None:
+        prefix = keys.host_prefix(self._partition(name), name)
+        record = keys.HostRecord()
+        met, queued, rules = False, 0, b""
+        settled: dict[int, tuple[int, list[int]]] = {}
+        for key, value in self._database.scan_hosts(prefix):
+            kind, rest = key[len(prefix) : len(prefix) + 1], key[len(prefix) + 1 :]
+            met = True
+            if kind == keys.RECORD:
+                record = keys.HostRecord.unpack(value)
+                settled = {priority: (below, besides) for priority, below, besides in record.done}
+            elif kind == keys.QUEUE:
+                chunk = Chunk(keys.number_of(key), keys.read_chunk(value), stored=True)
+                chunk.forget(*settled.get(rest[0], (0, [])))
+                queued += chunk.left
+            elif rest.decode() == keys.SCHEMES[origin.partition(":")[0]]:
+                rules = value
+        if not met:
             return None
-        record = keys.HostRecord.unpack(stored)
-        rules = self._database.get(keys.robots_key(partition, name, origin.partition(":")[0]))
         return HostView(
             name,
             record.pages,
-            sum(queued for _, queued in record.levels),
+            queued,
             record.failures,
             record.due,
             record.crawl_delay,
             manners.delay_of(record.crawl_delay),
-            rules is not None,
+            bool(rules),
             keys.read_robots(rules)[0] if rules else 0.0,
         )
 

@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
+from array import array
+
+_BEGIN = 1 << 12
+
 
 class Recent:
-    """A bounded set of URL fingerprints in two generations.
+    """Fingerprints of URLs, 8 bytes each, every one in the one slot that its low bits name; the newer one stays.
 
-    Invariant: at most `limit` fingerprints are held. Answering "fresh" for a known URL is allowed (the database
-    decides then); answering "known" for a new one happens only when two 64-bit hashes collide.
+    Invariant: the table has a power of two of slots and never more than `limit` (but one). Answering "fresh" for a
+    known URL is allowed (the database decides then); answering "known" for a new one happens only when two 64-bit
+    hashes are the same.
     """
 
-    __slots__ = ("_half", "_old", "_young")
+    __slots__ = ("_added", "_limit", "_mask", "_table")
 
     def __init__(self, limit: int) -> None:
-        self._half = max(1, limit // 2)
-        self._young: set[int] = set()
-        self._old: set[int] = set()
+        self._limit = limit
+        self._table = array("q", bytes(8 * max(1, min(_BEGIN, 1 << (limit.bit_length() - 1 if limit else 0)))))
+        self._mask = len(self._table) - 1
+        self._added = 0
 
     def fresh(self, urls: list[str]) -> list[str]:
         """Those of `urls` not met lately, each once; they count as met from now on."""
-        young, old = self._young, self._old
+        table, mask = self._table, self._mask
         # Nearly all of a page's links fall here, so that the loop below is short.
-        unmet = [url for url in urls if hash(url) not in young]
+        unmet = [url for url in urls if table[hash(url) & mask] != hash(url)]
+        if not unmet:
+            return unmet
         found = []
         for url in unmet:
             mark = hash(url)
-            if mark not in old and mark not in young:
+            if table[mark & mask] != mark:
+                table[mark & mask] = mark
                 found.append(url)
-            young.add(mark)
-        if len(young) > self._half:
-            self._old, self._young = young, set()
+        self._added += len(found)
+        if self._added > mask >> 1 and 2 * (mask + 1) <= self._limit:
+            self._grow()
         return found
 
+    def _grow(self) -> None:
+        """Twice the slots. A fingerprint belongs into its old slot or into the same one of the other half: the copy
+        in the wrong half is never found, and is written over in time.
+        """
+        self._table += self._table
+        self._mask = len(self._table) - 1
+        self._added = 0
+
     def __len__(self) -> int:
-        return len(self._young) + len(self._old)
+        return len(self._table)

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
-from gossamer.frontier.hosts import HostQueue, Place
+from gossamer.frontier.hosts import Chunk, HostQueue, Level, Origin, Place, append
+from gossamer.frontier.rulebook import read_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.model.domain import partition_of, registered_domain
 from gossamer.model.url import host_of
 from gossamer.rules.policy import Policy
 
-Origin = tuple[HostQueue, bytes, bytes]  # host, key prefix of its visits, code of the scheme
-
 _SOON = 30.0  # seconds: a host that rests longer need not be in memory
 _LOOKED_AT = 2000  # places of the index at a time
 _LOOK_AGAIN = 5.0  # seconds after the whole index held nobody to call
 _KEPT = 0.8  # share of the limit that an eviction leaves
+_URGENT = 4  # priorities before this one get their host into memory even when that is full, up to twice the limit
+_ORIGINS_AT_HAND = 65_536
+_ENTRIES_AT_HAND = 250_000  # over all hosts
+_RECORD, _ROBOTS = keys.RECORD[0], keys.ROBOTS[0]
+_NOTHING: tuple[int, list[int]] = (0, [])
 
 
 class Roster:
-    """Invariants: a host in memory is newer than what the database says of it; every host with a queue is in the
-    index as of the last commit; `active` hosts in memory have a queue, `parked` of them are not in the schedule.
+    """Invariants: a host in memory is newer than what the database says of it; of a host on disk only `_late` is newer.
+    The index has every level of every host that has a stored chunk, as of the last commit. While `on_disk` is false
+    no host outside memory has a queue, but for hosts that are down.
     """
 
     def __init__(
@@ -31,70 +38,163 @@ class Roster:
         policy: Policy,
         counts: Counts,
         limit: int,
+        room: int,
         opened: float,
         rested: float,
     ) -> None:
-        """`rested`: nobody is visited before its delay has passed since then (0 after a clean stop)."""
+        """`room`: entries of a host in memory. `rested`: nobody is visited before its delay has passed since then (0
+        after a clean stop).
+        """
         self.hosts: dict[str, HostQueue] = {}
         self.origins: dict[str, Origin] = {}
-        self.active = 0
-        self.parked = 0
-        self.resting = False  # hosts on disk rest for long, and are not down: the crawl is not over
+        self.on_disk = counts.queued > 0
         self._database = database
+        self._changes = database.hosts
         self._schedule = schedule
         self._policy = policy
         self._counts = counts
         self._limit = limit
+        self._most_room = room
         self._opened = opened
         self._rested = rested
+        self._late: dict[bytes, dict[int, list[Chunk]]] = {}  # host on disk -> priority -> found since the last commit
         self._dirty: list[HostQueue] = []
         self._cursor = keys.INDEX
-        self._called = False  # somebody, since the cursor was at the beginning
+        self._resting = False  # since the cursor was at the beginning, a host was left on disk that is not down
+        self._again = False  # since then a host with a queue went to disk: it may be behind the cursor
         self._look_again = 0.0
+        self._evict_again = 0.0
 
     # -- finding -----------------------------------------------------------------------------------------------------
 
-    def origin(self, origin: str) -> Origin:
-        """Of an origin such as https://example.org:8080; its host is loaded, or made if it is new."""
-        known = self.origins.get(origin)
+    def origin(self, text: str) -> Origin:
+        """Of a text such as https://example.org:8080. If its host is new it is known from now on."""
+        known = self.origins.get(text)
         if known is not None:
             return known
-        name = host_of(origin + "/")
+        name = host_of(text + "/")
         host = self.hosts.get(name)
-        if host is None:
-            host = self._make(name)
-            stored = self._database.get(host.key)
-            if stored is not None:
-                self._fill(host, keys.HostRecord.unpack(stored))
-            else:
-                self._counts.hosts += 1
-                host.due = self._rested + host.delay if self._rested else 0.0
-                self.touch(host)
-        scheme = origin.partition(":")[0]
-        known = (host, keys.visit_prefix(host.partition, name, scheme), keys.SCHEMES[scheme])
-        self.origins[origin] = known
-        host.origins.append(origin)
-        return known
+        scheme = keys.SCHEMES[text.partition(":")[0]]
+        prefix = self._prefix(name, registered_domain(name)) if host is None else host.prefix
+        found = self.origins[text] = Origin(name, scheme, prefix, self._policy.manners(name))
+        if host is not None:
+            self._belongs(found, host)
+        return found
 
-    def _make(self, name: str) -> HostQueue:
+    def _prefix(self, name: str, domain: str) -> bytes:
+        return keys.host_prefix(keys.partition_prefix(partition_of(domain, self._counts.partitions)), name)
+
+    @staticmethod
+    def _belongs(origin: Origin, host: HostQueue) -> None:
+        origin.host = host
+        host.origins.append(origin)
+
+    def enter(self, origin: Origin, priority: int) -> HostQueue | None:
+        """The host of an origin, which is on disk, if there is room in memory and nobody waits for it."""
+        if not (self.on_disk or self.full) or (priority < _URGENT and len(self.hosts) < 2 * self._limit):
+            return self._load(origin.name)
+        return None
+
+    def put_late(self, origin: Origin, entry: str, priority: int) -> None:
+        """Queue an entry for a host on disk without reading what is there."""
+        prefix = origin.host_prefix
+        if not origin.met:
+            origin.met = True
+            if self._database.host(prefix + keys.RECORD) is None:
+                self._counts.hosts += 1
+                self._changes[prefix + keys.RECORD] = b""
+        levels = self._late.get(prefix)
+        if levels is None:
+            levels = self._late[prefix] = {}
+        chunks = levels.get(priority)
+        if chunks is None:
+            chunks = levels[priority] = []
+        append(chunks, entry, self._counts)
+        self.on_disk = self._again = True
+
+    @property
+    def full(self) -> bool:
+        return len(self.hosts) >= self._limit
+
+    @property
+    def room(self) -> int:
+        """Entries of a host that memory has room for."""
+        return min(self._most_room, _ENTRIES_AT_HAND // (len(self.hosts) + 1) + 1)
+
+    def _load(self, name: str) -> HostQueue:
+        """Bring a host into memory, in the schedule or not."""
         domain = registered_domain(name)
-        partition = keys.partition_prefix(partition_of(domain, self._counts.partitions))
-        key, queue = keys.host_key(partition, name), keys.queue_prefix(partition, name)
-        host = self.hosts[name] = HostQueue(name, domain, self._policy.manners(name), partition, key, queue)
+        prefix = self._prefix(name, domain)
+        host = self.hosts[name] = HostQueue(name, domain, self._policy.manners(name), prefix)
+        record = self._read(host)
+        if record is None:
+            record = keys.HostRecord()
+            if prefix + keys.RECORD not in self._changes:  # or it was met, but not brought into memory
+                self._counts.hosts += 1
+                self.touch(host)
+        self._revive(host, record)
+        for priority, chunks in self._late.pop(prefix, {}).items():
+            host.level(priority).put_late(chunks)
+            self.touch(host)
         self._schedule.group(host)
+        for scheme in keys.SCHEMES:
+            origin = self.origins.get(f"{scheme}://{name}")
+            if origin is not None:
+                self._belongs(origin, host)
         return host
 
-    def _fill(self, host: HostQueue, record: keys.HostRecord) -> None:
+    def _read(self, host: HostQueue) -> keys.HostRecord | None:
+        """All that the disk has of a host: its record, robots rules, and the beginning of each level of its queue."""
+        record: keys.HostRecord | None = None
+        settled: dict[int, tuple[int, list[int]]] = {}
+        prefix, kind, room = host.prefix, len(host.prefix), self.room
+        found = self._database.hosts_cursor()
+        found.seek(prefix)
+        while found.valid():
+            key = found.key()
+            if not key.startswith(prefix):
+                break
+            if key[kind] == _RECORD:
+                record = keys.HostRecord.unpack(found.value())
+                settled = {priority: (below, besides) for priority, below, besides in record.done}
+            elif key[kind] == _ROBOTS:
+                host.robots[chr(key[-1])] = read_rules(found.value())
+            else:
+                priority = key[kind + 1]
+                level = host.level(priority)
+                below, besides = settled.get(priority, _NOTHING)
+                if sum([chunk.left for chunk in level.chunks]) >= room:
+                    level.more, level.resume = True, keys.number_of(key)
+                    level.besides = tuple(number for number in besides if number >= level.resume)
+                    found.seek(prefix + keys.QUEUE + bytes((priority + 1,)))
+                    continue
+                level.chunks.append(_chunk(key, found.value(), below, besides))
+            found.next()
+        return record
+
+    def refill(self, host: HostQueue, level: Level) -> None:
+        """Read the chunks of a level from `resume` on, as many as there is room for."""
+        chunks: list[Chunk] = []
+        resume, room = 0, self.room
+        prefix = host.prefix + keys.QUEUE + bytes((level.priority,))
+        for key, value in self._database.scan_hosts(host.prefix + keys.place(level.priority, level.resume), prefix):
+            if room <= 0:
+                resume = keys.number_of(key)
+                break
+            chunks.append(_chunk(key, value, 0, level.besides))
+            room -= chunks[-1].left
+        level.refill(chunks, resume)
+
+    def _revive(self, host: HostQueue, record: keys.HostRecord) -> None:
         host.load(record)
+        # The clock may have been set back since: nobody has to wait longer than for a failure.
+        host.due = min(host.due, self._opened + max(host.delay, self._policy.longest_wait))
         if self._policy.is_down(host.failures) and host.failed_at < self._opened:
             # A new run gives it one more chance, whatever the last one thought of it.
             host.failures = self._policy.max_tries - 1
             host.due = min(host.due, self._opened + host.delay)
         if self._rested:
             host.due = max(host.due, self._rested + host.delay)
-        if host.queued:
-            self.active += 1
-            self.park(host)
 
     def touch(self, host: HostQueue) -> None:
         """It must be written at the next commit."""
@@ -102,76 +202,34 @@ class Roster:
             host.dirty = True
             self._dirty.append(host)
 
-    def begins(self, host: HostQueue) -> None:
-        """A host has a queue now."""
-        self._counts.busy_hosts += 1
-        self.active += 1
-
-    def ends(self, host: HostQueue) -> None:
-        """A host has none any more."""
-        self._counts.busy_hosts -= 1
-        self.active -= 1
-
     # -- calling -----------------------------------------------------------------------------------------------------
 
-    @property
-    def crowded(self) -> bool:
-        """Memory is full of hosts that have a queue: new ones had better wait on disk."""
-        return self.active > self._limit
-
-    @property
-    def room(self) -> int:
-        return int(self._limit * _KEPT) - self.active
-
-    @property
-    def has_room(self) -> bool:
-        """Hosts wait on disk, though there is room for them."""
-        return self._counts.busy_hosts > self.active and self.room > 0
-
-    def park(self, host: HostQueue) -> None:
-        """It is called when it is its turn."""
-        host.place = Place.PARKED
-        self.parked += 1
-
-    def activate(self, now: float, most: int) -> list[HostQueue]:
-        """Up to `most` parked hosts, those in memory first, then those whose turn it is by the index on disk."""
-        found: list[HostQueue] = []
-        if self.parked:
-            found = [host for host in self.hosts.values() if host.place is Place.PARKED][:most]
-        if len(found) < most and self._counts.busy_hosts > self.active and now >= self._look_again:
-            found += self._from_index(now, most - len(found))
-        for host in found:
-            host.place = Place.IDLE
-            self.parked -= 1
-        return found
-
-    def _from_index(self, now: float, most: int) -> list[HostQueue]:
+    def call(self, now: float, most: int) -> list[HostQueue]:
+        """Up to `most` hosts whose turn it is by the index on disk."""
+        if not self.on_disk or now < self._look_again:
+            return []
         found: list[HostQueue] = []
         if self._cursor == keys.INDEX:
-            self.resting = self._called = False
-        for looked_at, (key, _) in enumerate(self._database.scan(self._cursor, keys.INDEX), 1):
+            self._resting = self._again = False
+        for looked_at, (key, _) in enumerate(self._database.scan_hosts(self._cursor, keys.INDEX), 1):
             self._cursor = key + b"\0"
             name = keys.indexed_host(key)
-            if name not in self.hosts and (host := self._call(name, now)) is not None:
+            if name not in self.hosts and (host := self._awake(name, now)) is not None:
                 found.append(host)
             if len(found) >= most or looked_at >= _LOOKED_AT:
-                self._called = self._called or bool(found)
                 return found
-        if not found and not self._called:
-            self._look_again = now + _LOOK_AGAIN
         self._cursor = keys.INDEX
+        self.on_disk = self._resting or self._again
+        if not found:
+            self._look_again = now + _LOOK_AGAIN
         return found
 
-    def _call(self, name: str, now: float) -> HostQueue | None:
+    def _awake(self, name: str, now: float) -> HostQueue | None:
         """A host from disk, unless it rests for long."""
-        host = self._make(name)
-        stored = self._database.get(host.key)
-        assert stored is not None, f"{name} is in the index, but there is no record of it"
-        record = keys.HostRecord.unpack(stored)
-        self._fill(host, record)
-        if host.due <= now + _SOON:
+        host = self._load(name)
+        if host.due <= now + _SOON or host.dirty:
             return host
-        self.resting = self.resting or not self._policy.is_down(host.failures)
+        self._resting = self._resting or not self._policy.is_down(host.failures)
         self._forget(host)
         return None
 
@@ -179,57 +237,101 @@ class Roster:
 
     def save(self) -> None:
         """Put what changed into the database's changes."""
-        changes = self._database.changes
-        for host in self._dirty:
-            place = host.index_place() if host.queued else None
-            if host.index is None or place is None or place[0] < host.index[0]:
-                self._index(host, place)
-            changes[host.key] = host.record().pack()
-
-    def _index(self, host: HostQueue, place: tuple[int, int] | None) -> None:
-        """An entry of the index stays as it is while the host has a queue, unless something more urgent came."""
-        changes = self._database.changes
-        if host.index is not None:
-            changes[keys.index_key(host.index, host.name)] = None
-        host.index = place
-        if place is not None:
-            changes[keys.index_key(place, host.name)] = b""
-            self._look_again = 0.0
-            self._cursor = min(self._cursor, keys.INDEX + keys.place(*place))
-
-    def committed(self, now: float) -> int:
-        """What was saved is on disk: queues need not keep it, and memory is for the hosts that are needed.
-
-        Gives how many entries left memory with the hosts that did.
-        """
+        changes = self._changes
         for host in self._dirty:
             for level in host.levels.values():
-                level.committed()
-            if len(host.levels) > 1:
-                host.levels = {priority: level for priority, level in host.levels.items() if level.queued}
-            host.dirty = False
+                if level.new:
+                    level.indexed = self._save_chunks(host.prefix, level.priority, level.new, level.indexed)
+                if level.finished:
+                    self._save_finished(host, level)
+            changes[host.prefix + keys.RECORD] = host.record().pack()
+        for prefix, levels in self._late.items():
+            for priority, chunks in levels.items():
+                self._save_chunks(prefix, priority, chunks, -1)
+        if self._late:
+            self._late.clear()
+            self._somebody_waits()
+
+    def _save_chunks(self, prefix: bytes, priority: int, chunks: Iterable[Chunk], indexed: int) -> int:
+        changes = self._changes
+        for chunk in chunks:
+            if not chunk.left:
+                continue  # found and settled between two commits: the disk never sees it
+            changes[prefix + keys.place(priority, chunk.first)] = keys.pack_chunk(chunk.entries)
+            chunk.stored = True
+            epoch = keys.epoch(chunk.first)
+            if epoch != indexed:
+                indexed = epoch
+                changes[keys.index_key(priority, epoch, prefix)] = b""
+        return indexed
+
+    def _save_finished(self, host: HostQueue, level: Level) -> None:
+        """Chunks of which nothing is left go, and places in the index that have no chunk any more."""
+        changes = self._changes
+        remaining = {keys.epoch(chunk.first) for chunk in (*level.chunks, *level.late)}
+        if level.more:
+            remaining.add(keys.epoch(level.resume))
+        for first in level.finished:
+            changes[host.prefix + keys.place(level.priority, first)] = None
+        for epoch in {keys.epoch(first) for first in level.finished} - remaining:
+            changes[keys.index_key(level.priority, epoch, host.prefix)] = None
+            if level.indexed == epoch:
+                level.indexed = -1
+
+    def committed(self, now: float) -> None:
+        """What was saved is on disk: memory is for what is needed soon."""
+        room = self.room
+        for host in self._dirty:
+            host.tidy(room)
         self._dirty.clear()
-        return self._evict(now) if len(self.hosts) > self._limit else 0
+        if len(self.hosts) > self._limit or (self.full and self.on_disk and now >= self._evict_again):
+            self._evict_again = now + _LOOK_AGAIN
+            self._evict(now)
+        if len(self.origins) > _ORIGINS_AT_HAND:
+            self._forget_origins()
 
-    def _evict(self, now: float) -> int:
-        """Idle hosts first, then those that rest for long, then those found last."""
-        oldest_first = [host for host in self.hosts.values() if not host.leased]
-        victims = [host for host in oldest_first if host.place in (Place.IDLE, Place.PARKED)]
-        scheduled = [host for host in oldest_first if host.place in (Place.READY, Place.WAITING)]
-        victims += [host for host in scheduled if host.due > now + _SOON]
-        victims += [host for host in reversed(scheduled) if host.due <= now + _SOON]
+    def _evict(self, now: float) -> None:
+        """Idle hosts, then those that rest for long; others only when there are more than allowed, newest first."""
+        idle, resting, others = [], [], []
+        for host in self.hosts.values():
+            if host.leased or host.place is Place.HELD:
+                continue
+            if host.place is Place.IDLE:
+                idle.append(host)
+            elif host.due > now + _SOON:
+                resting.append(host)
+            else:
+                others.append(host)
         excess = len(self.hosts) - int(self._limit * _KEPT)
-        return sum(map(self._forget, victims[:excess]))
+        victims = (idle + resting)[:excess]
+        excess = len(self.hosts) - self._limit - len(victims)
+        if excess > 0:
+            others.reverse()
+            victims += sorted(others, key=lambda host: -host.first()[0])[:excess]  # the least urgent first
+        for host in victims:
+            if host.place is not Place.IDLE:
+                self._somebody_waits()
+            self._forget(host)
 
-    def _forget(self, host: HostQueue) -> int:
-        if host.place is Place.PARKED:
-            self.parked -= 1
-        else:
-            self._schedule.drop(host)
+    def _somebody_waits(self) -> None:
+        self.on_disk = self._again = True
+        self._look_again = 0.0
+
+    def _forget(self, host: HostQueue) -> None:
+        self._schedule.drop(host)
         host.place = Place.GONE
-        if host.queued:
-            self.active -= 1
         del self.hosts[host.name]
         for origin in host.origins:
-            del self.origins[origin]
-        return sum(len(level.head) for level in host.levels.values())
+            origin.host = None
+
+    def _forget_origins(self) -> None:
+        absent = [text for text, origin in self.origins.items() if origin.host is None]
+        for text in absent[: _ORIGINS_AT_HAND // 2]:
+            del self.origins[text]
+
+
+def _chunk(key: bytes, value: bytes, below: int, besides: Sequence[int]) -> Chunk:
+    chunk = Chunk(keys.number_of(key), keys.read_chunk(value), stored=True)
+    if below > chunk.first or besides or not all(chunk.entries):
+        chunk.forget(below, besides)
+    return chunk

@@ -9,6 +9,7 @@ from gossamer.frontier.hosts import HostQueue, Place
 
 _A_LOWER_LEVEL_EVERY = 16  # picks: a level that starves still moves
 _SPREAD = 64  # places in the order between two ready hosts of a domain
+_TURNS = (1 << 24) - 1
 
 
 class Schedule:
@@ -20,8 +21,11 @@ class Schedule:
     """
 
     def __init__(self, domain_connections: int = 0, address_connections: int = 0) -> None:
-        self._ready: dict[int, list[tuple[int, int, HostQueue]]] = {}
-        self._waiting: list[tuple[float, int, HostQueue]] = []
+        # Heaps of plain numbers, as tuples take twice as long to compare; no number is in a heap twice.
+        self._ready: dict[int, list[int]] = {}
+        self._ready_hosts: dict[int, HostQueue] = {}
+        self._waiting: list[float] = []
+        self._due_then: dict[float, list[HostQueue]] = {}
         self._down: set[str] = set()
         self._most = {"d": domain_connections, "a": address_connections}
         self._in_hand: dict[str, int] = {}  # "d example.org", "a 192.0.2.7" -> visits
@@ -47,14 +51,13 @@ class Schedule:
 
     @property
     def next_due(self) -> float | None:
-        return self._waiting[0][0] if self._waiting else None
+        return self._waiting[0] if self._waiting else None
 
     def offer(self, host: HostQueue, now: float, down: bool = False) -> None:
         """This host has entries that wait, and is in no place."""
-        self._turn += 1  # hosts are not compared: no two entries of a heap have the same turn
         if host.due > now:
             host.place = Place.WAITING
-            heappush(self._waiting, (host.due, self._turn, host))
+            self._wait(host)
             if down:
                 self._down.add(host.name)
             else:
@@ -70,7 +73,18 @@ class Schedule:
         # one domain, found in a row, are not visited in a row (P7).
         others = self._ready_of.get(host.domain, 0)
         self._ready_of[host.domain] = others + 1
-        heappush(heap, (number + others * _SPREAD, self._turn, host))
+        self._turn = (self._turn + 1) & _TURNS
+        place = (number + others * _SPREAD) * (_TURNS + 1) + self._turn
+        self._ready_hosts[place] = host
+        heappush(heap, place)
+
+    def _wait(self, host: HostQueue) -> None:
+        others = self._due_then.get(host.due)
+        if others is None:
+            self._due_then[host.due] = [host]
+            heappush(self._waiting, host.due)
+        else:
+            others.append(host)
 
     def take(self, now: float) -> HostQueue | None:
         """The host to visit next, taken out of the schedule. Its domain and address have room for the visit."""
@@ -146,18 +160,18 @@ class Schedule:
 
     def _wake(self, now: float) -> None:
         waiting = self._waiting
-        while waiting and waiting[0][0] <= now:
-            _, turn, host = heappop(waiting)
-            if host.place is not Place.WAITING:
-                continue
-            if host.due > now:  # another visit of the host ended meanwhile
-                heappush(waiting, (host.due, turn, host))
-                continue
-            if host.name in self._down:
-                self._down.discard(host.name)
-            else:
-                self.waiting -= 1
-            self.offer(host, now)
+        while waiting and waiting[0] <= now:
+            for host in self._due_then.pop(heappop(waiting)):
+                if host.place is not Place.WAITING:
+                    continue
+                if host.due > now:  # another visit of the host ended meanwhile
+                    self._wait(host)
+                    continue
+                if host.name in self._down:
+                    self._down.discard(host.name)
+                else:
+                    self.waiting -= 1
+                self.offer(host, now)
 
     def _pop(self) -> HostQueue | None:
         """From the first level that has a ready host, now and then from a lower one; None for a stale entry."""
@@ -170,7 +184,7 @@ class Schedule:
             turn, rest = divmod(self._picks, _A_LOWER_LEVEL_EVERY)
             priority = order[0] if rest else order[1 + turn % (len(order) - 1)]
         heap = levels[priority]
-        host = heappop(heap)[2]
+        host = self._ready_hosts.pop(heappop(heap))
         if not heap:
             del levels[priority]
         if host.place is not Place.READY:

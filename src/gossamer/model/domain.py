@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from ada_url import idna_to_ascii
-from publicsuffixlist import PSLFILE, PublicSuffixList
+from publicsuffixlist import PSLFILE
 from xxhash import xxh3_64_intdigest
 
 
@@ -24,14 +24,15 @@ def _is_address(name: str) -> bool:
 
 
 @cache
-def _suffixes() -> PublicSuffixList:
-    # Read on first use: it takes 20 ms. Hosts come in punycode, so that is the only form of a suffix that is needed;
-    # left to itself the list makes it of every suffix, with Python's codec, which takes 30 ms more.
-    # The private section (github.io, blogspot.com …) is included, as those names have owners of their own; unknown
-    # top-level domains count as public suffixes.
+def _suffixes() -> dict[str, bool]:
+    """The public suffix list's rules without their marks -> whether it is an exception; `*.ck` is under ".ck".
+
+    Read on first use. Hosts come in punycode, so that is the only form of a suffix that is needed. The private section
+    (github.io, blogspot.com …) is included, as those names have owners of their own.
+    """
     lines = Path(PSLFILE).read_text(encoding="utf-8").splitlines()
-    rules = (line if line.isascii() else _in_punycode(line) for line in lines if line and not line.startswith("//"))
-    return PublicSuffixList(rules, accept_unknown=True, accept_encoded_idn=False, only_icann=False)
+    rules = [line if line.isascii() else _in_punycode(line) for line in lines if line and not line.startswith("//")]
+    return {rule.lstrip("!*"): rule[0] == "!" for rule in rules}
 
 
 def _in_punycode(rule: str) -> str:
@@ -48,7 +49,18 @@ def registered_domain(host: str) -> str:
     name, _ = _split_port(host)
     if _is_address(name) or "." not in name:
         return name
-    return _suffixes().privatesuffix(name) or name
+    suffixes = _suffixes()
+    start = -1  # of the name with one label more than `suffix`
+    suffix = name
+    while True:
+        exception = suffixes.get(suffix)
+        if exception:
+            return suffix
+        dot = suffix.find(".")
+        if exception is not None or dot < 0 or suffix[dot:] in suffixes:  # a top-level domain is one, known or not
+            return name[start:] if start >= 0 else name
+        start = len(name) - len(suffix)
+        suffix = suffix[dot + 1 :]
 
 
 @lru_cache(maxsize=16_384)
@@ -57,6 +69,8 @@ def reversed_host(host: str) -> str:
 
     Addresses stay as they are.
     """
+    if host[-1:].isalpha():  # neither a port nor an address
+        return ".".join(host.split(".")[::-1])
     name, port = _split_port(host)
     return host if _is_address(name) else ".".join(reversed(name.split("."))) + port
 

@@ -8,6 +8,8 @@ import msgspec
 
 from gossamer.config import HostRule, PolicyConfig
 
+_JITTER = 0.25  # of a wait, at most
+
 
 class Manners(msgspec.Struct, frozen=True, gc=False):
     """How one host is treated; many hosts share one.
@@ -42,7 +44,8 @@ class Policy:
         self.max_tries = config.max_tries
         self.domain_connections = config.domain_connections
         self.address_connections = config.address_connections
-        self.max_retry_wait = config.max_retry_wait
+        self.longest_wait = config.max_retry_wait * (1 + _JITTER)
+        self._max_retry_wait = config.max_retry_wait
         self._retry_wait = config.retry_wait
         self._rules = [(rule.pattern, _manners(config, rule)) for rule in rules]
         self._general = _manners(config, HostRule(""))
@@ -58,7 +61,7 @@ class Policy:
     def back_off(self, failures: int, delay: float, jitter: float) -> float:
         """How long a host rests after its n-th failure in a row; `jitter` in 0..1 spreads hosts that fail together."""
         doubled = self._retry_wait * float(2 ** min(failures - 1, 30))
-        return max(min(doubled, self.max_retry_wait) * (1 + 0.25 * jitter), delay)
+        return max(min(doubled, self._max_retry_wait) * (1 + _JITTER * jitter), delay)
 
     def is_down(self, failures: int) -> bool:
         """After this many failures in a row a host's URLs are stalled: kept, tried again much later."""

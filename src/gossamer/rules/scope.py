@@ -35,6 +35,7 @@ class Scope:
         if mode not in MODES:
             raise ConfigError(f"scope is {mode!r}: it must be one of {', '.join(MODES)}")
         self.mode = mode
+        self._everywhere = mode == "any"
         self.max_url_length = max_url_length
         self.max_directories = max_directories
         # A path with so few slashes is no trap of either kind; two slashes are the scheme's.
@@ -45,22 +46,24 @@ class Scope:
         self._domains: set[str] = set()
         self._inside: dict[str, bool] = {}
 
-    @property
-    def seeds(self) -> frozenset[str]:
-        """The seeds' hosts: to be kept with the crawl, and given to `load` by its next run."""
-        return frozenset(self._hosts)
-
     def load(self, seeds: Iterable[str]) -> None:
         seeds = set(seeds)
         self._hosts |= seeds
         self._domains.update(registered_domain(host) for host in seeds)
         self._inside.clear()
 
-    def admit_seed(self, url: str) -> None:
-        """Makes the host (or domain) of a normalised seed belong. The seed itself need not match any pattern."""
+    def admit_seed(self, url: str) -> str:
+        """Makes the host (or domain) of a normalised seed belong. The seed itself need not match any pattern.
+
+        Gives the host if it is new: to be kept with the crawl, and given to `load` by its next run.
+        """
+        if self._everywhere:
+            return ""
         host = host_of(url)
-        if host not in self._hosts:
-            self.load((host,))
+        if host in self._hosts:
+            return ""
+        self.load((host,))
+        return host
 
     def judge(self, url: str) -> str:
         """Empty when the normalised URL belongs, or else the rule that excludes it.
@@ -68,17 +71,17 @@ class Scope:
         One of "scope", "length", "exclude", "include", "trap-repeated", "trap-depth".
         """
         slash = url.find("/", 8)
-        origin = url[:slash]
-        inside = self._inside.get(origin)
-        if inside is None:
-            inside = self._remember(origin, url)
-        if not inside:
-            return "scope"
+        if not self._everywhere:
+            origin = url[:slash]
+            inside = self._inside.get(origin)
+            if inside is None:
+                inside = self._remember(origin, url)
+            if not inside:
+                return "scope"
         if len(url) > self.max_url_length:
             return "length"
-        for excluded in self._exclude:
-            if excluded.search(url):
-                return "exclude"
+        if self._exclude and any(excluded.search(url) for excluded in self._exclude):
+            return "exclude"
         if self._include and not any(included.search(url) for included in self._include):
             return "include"
         return looks_like_trap(url[slash:], self.max_directories) if url.count("/") > self._harmless else ""
@@ -90,8 +93,6 @@ class Scope:
         return inside
 
     def _belongs(self, host: str) -> bool:
-        if self.mode == "any":
-            return True
         return host in self._hosts if self.mode == "host" else registered_domain(host) in self._domains
 
 
