@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-frontier bench-kill docs clean
+.PHONY: demo test lint bench bench-frontier bench-grown bench-kill docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -36,6 +36,9 @@ bench: $(VENV)/.installed-dev  ## side by side with other crawlers, on one core 
 
 bench-frontier: $(VENV)/.installed-dev  ## the frontier alone, at several sizes
 	$(BIN)/python benchmarks/frontier_scale.py
+
+bench-grown: $(VENV)/.installed-dev  ## a crawl that knows ten million URLs beside a small one
+	$(BIN)/python benchmarks/grown.py
 
 bench-kill: $(VENV)/.installed-dev  ## killed again and again: nothing lost, nothing twice
 	$(BIN)/python benchmarks/kill_loop.py

@@ -288,10 +288,10 @@ class FrontierConfig:
         cost="Memory for each host in turn; a small number means more reads from disk.",
     )
     hosts: int = declare(
-        20_000,
+        10_000,
         Whole(1, 10_000_000),
         "Hosts kept in memory; the others wait on disk for their turn.",
-        cost="About 2 KB of memory each; too few limit the speed to this many visits per delay.",
+        cost="About 5 KB of memory each; too few limit the speed to this many visits per delay.",
     )
     memory: int = declare(
         64 * 1024**2,

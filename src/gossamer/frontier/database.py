@@ -35,11 +35,11 @@ def _options(memory: int) -> dict[str, Options]:
     visits, hosts = _general(32 << 20), _general(16 << 20)
     # A link to a known URL reads one block: small blocks that unpack fast.
     visits.set_bottommost_compression_type(DBCompressionType.lz4hc())
-    _dictionary(visits, level=4, size=32 << 10)
-    visits.set_block_based_table_factory(_tables(cache, 4 << 10, entries_between_restarts=32))
+    _dictionary(visits, level=4, size=64 << 10)
+    visits.set_block_based_table_factory(_tables(cache, 4 << 10, entries_between_restarts=64))
     # A host is read now and then, and more than one block of it.
     hosts.set_bottommost_compression_type(DBCompressionType.zstd())
-    _dictionary(hosts, level=6, size=64 << 10)
+    _dictionary(hosts, level=9, size=64 << 10)
     hosts.set_block_based_table_factory(_tables(cache, 16 << 10, entries_between_restarts=16))
     return {_VISITS: visits, _HOSTS: hosts}
 

@@ -139,7 +139,7 @@ class Frontier:
 
     def lease(self, now: float, most: int) -> list[Visit]:
         """Up to `most` visits that may be made now; where a host's robots rules are not known, those first."""
-        self._now = now
+        self._now = self._roster.now = now
         visits: list[Visit] = []
         while len(visits) < most:
             host = self.schedule.take(now)
@@ -325,7 +325,7 @@ class Frontier:
         if self.leased or self._fresh or not self.schedule.empty:
             return False
         self._activate(self._now, 1)
-        return self.schedule.empty and not self._roster.on_disk
+        return self.schedule.empty and not self._roster.busy
 
     def meta(self, name: str) -> bytes | None:
         """What `commit` was given under this name."""

@@ -28,7 +28,7 @@ from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
 SCHEME_NAMES = {code: name for name, code in SCHEMES.items()}
-EPOCH_BITS = 23  # of a number: as many numbers share an epoch, so the index holds a host once for about a million URLs
+EPOCH_BITS = 25  # of a number: that many numbers share an epoch, so the index holds a host once for some million URLs
 
 # state, depth, status, fetched_at, tries; file, offset and length in the store; digest, changes seen
 _HISTORY = struct.Struct("<BBHIBHII8sH")
@@ -105,6 +105,10 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
 
 def host_prefix(partition: bytes, host: str) -> bytes:
     return b"%b%b\0" % (partition, reversed_host(host).encode())
+
+
+def host_of_prefix(prefix: bytes) -> str:
+    return unreversed_host(prefix[2:-1].decode())
 
 
 def visits_of(host_prefix: bytes) -> bytes:

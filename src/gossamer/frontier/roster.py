@@ -18,9 +18,10 @@ _SOON = 30.0  # seconds: a host that rests longer need not be in memory
 _LOOKED_AT = 2000  # places of the index at a time
 _LOOK_AGAIN = 5.0  # seconds after the whole index held nobody to call
 _KEPT = 0.8  # share of the limit that an eviction leaves
+_CROWDED = 1.25  # share of the limit that is never exceeded by calling hosts, only until the next commit
 _URGENT = 4  # priorities before this one get their host into memory even when that is full, up to twice the limit
-_ORIGINS_AT_HAND = 65_536
-_ENTRIES_AT_HAND = 250_000  # over all hosts
+_ORIGINS_AT_HAND = 32_768
+_ENTRIES_AT_HAND = 200_000  # over all hosts, about
 _RECORD, _ROBOTS = keys.RECORD[0], keys.ROBOTS[0]
 _NOTHING: tuple[int, list[int]] = (0, [])
 
@@ -28,7 +29,7 @@ _NOTHING: tuple[int, list[int]] = (0, [])
 class Roster:
     """Invariants: a host in memory is newer than what the database says of it; of a host on disk only `_late` is newer.
     The index has every level of every host that has a stored chunk, as of the last commit. While `on_disk` is false
-    no host outside memory has a queue, but for hosts that are down.
+    no host outside memory has a queue; while `busy` is false none has but those that are down.
     """
 
     def __init__(
@@ -47,7 +48,8 @@ class Roster:
         """
         self.hosts: dict[str, HostQueue] = {}
         self.origins: dict[str, Origin] = {}
-        self.on_disk = counts.queued > 0
+        self.now = opened  # as far as is known here
+        self.on_disk = self.busy = counts.queued > 0
         self._database = database
         self._changes = database.hosts
         self._schedule = schedule
@@ -60,7 +62,7 @@ class Roster:
         self._late: dict[bytes, dict[int, list[Chunk]]] = {}  # host on disk -> priority -> found since the last commit
         self._dirty: list[HostQueue] = []
         self._cursor = keys.INDEX
-        self._resting = False  # since the cursor was at the beginning, a host was left on disk that is not down
+        self._left, self._left_up = False, False  # since the cursor was at the beginning, a host was left on disk
         self._again = False  # since then a host with a queue went to disk: it may be behind the cursor
         self._look_again = 0.0
         self._evict_again = 0.0
@@ -110,7 +112,7 @@ class Roster:
         if chunks is None:
             chunks = levels[priority] = []
         append(chunks, entry, self._counts)
-        self.on_disk = self._again = True
+        self.on_disk = self.busy = self._again = True
 
     @property
     def full(self) -> bool:
@@ -188,7 +190,7 @@ class Roster:
     def _revive(self, host: HostQueue, record: keys.HostRecord) -> None:
         host.load(record)
         # The clock may have been set back since: nobody has to wait longer than for a failure.
-        host.due = min(host.due, self._opened + max(host.delay, self._policy.longest_wait))
+        host.due = min(host.due, self.now + max(host.delay, self._policy.longest_wait))
         if self._policy.is_down(host.failures) and host.failed_at < self._opened:
             # A new run gives it one more chance, whatever the last one thought of it.
             host.failures = self._policy.max_tries - 1
@@ -206,11 +208,12 @@ class Roster:
 
     def call(self, now: float, most: int) -> list[HostQueue]:
         """Up to `most` hosts whose turn it is by the index on disk."""
-        if not self.on_disk or now < self._look_again:
+        most = min(most, int(_CROWDED * self._limit) + 1 - len(self.hosts))
+        if most <= 0 or not self.on_disk or now < self._look_again:
             return []
         found: list[HostQueue] = []
         if self._cursor == keys.INDEX:
-            self._resting = self._again = False
+            self._left = self._left_up = self._again = False
         for looked_at, (key, _) in enumerate(self._database.scan_hosts(self._cursor, keys.INDEX), 1):
             self._cursor = key + b"\0"
             name = keys.indexed_host(key)
@@ -219,7 +222,10 @@ class Roster:
             if len(found) >= most or looked_at >= _LOOKED_AT:
                 return found
         self._cursor = keys.INDEX
-        self.on_disk = self._resting or self._again
+        for prefix in list(self._late)[: most - len(found)]:  # the index will know them after the next commit
+            found.append(self._load(keys.host_of_prefix(prefix)))
+        self.on_disk = self._left or self._again or bool(self._late)
+        self.busy = self._left_up or self._again or bool(self._late)
         if not found:
             self._look_again = now + _LOOK_AGAIN
         return found
@@ -229,7 +235,8 @@ class Roster:
         host = self._load(name)
         if host.due <= now + _SOON or host.dirty:
             return host
-        self._resting = self._resting or not self._policy.is_down(host.failures)
+        self._left = True
+        self._left_up = self._left_up or not self._policy.is_down(host.failures)
         self._forget(host)
         return None
 
@@ -314,7 +321,7 @@ class Roster:
             self._forget(host)
 
     def _somebody_waits(self) -> None:
-        self.on_disk = self._again = True
+        self.on_disk = self.busy = self._again = True
         self._look_again = 0.0
 
     def _forget(self, host: HostQueue) -> None:
