@@ -189,8 +189,9 @@ class Roster:
 
     def _revive(self, host: HostQueue, record: keys.HostRecord) -> None:
         host.load(record)
-        # The clock may have been set back since: nobody has to wait longer than for a failure.
-        host.due = min(host.due, self.now + max(host.delay, self._policy.longest_wait))
+        longest = max(host.delay, self._policy.longest_wait)
+        if host.due > self.now + 2 * longest:  # the clock was set back since
+            host.due = self._opened + longest
         if self._policy.is_down(host.failures) and host.failed_at < self._opened:
             # A new run gives it one more chance, whatever the last one thought of it.
             host.failures = self._policy.max_tries - 1
