@@ -217,3 +217,32 @@ def test_links_of_pages_that_say_nofollow_are_not_followed(tmp_path: Path) -> No
         web.add_page("http://a.test/header", ["/2"], headers={"X-Robots-Tag": "nofollow"})
         summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect)
     assert summary.urls == summary.pages == 3
+
+
+def test_a_busy_server_is_asked_again_when_it_says(tmp_path: Path) -> None:
+    asked: list[bytes] = []
+
+    def answer(request: object) -> bytes:
+        asked.append(b"")
+        if len(asked) == 1:
+            return b"HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
+        return b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nok"
+
+    with TinyWeb() as web:
+        web.add_handler("http://a.test/", answer)
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect)
+        pages = [arrival for arrival in web.log.arrivals if arrival.path == "/"]
+    assert summary.pages == 1
+    assert pages[1].time - pages[0].time >= 1.0
+    assert captures(tmp_path / "c") == ["http://a.test/"]
+
+
+def test_a_chain_of_redirects_has_an_end(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        for step in range(30):
+            web.add_redirect(f"http://a.test/{step}", f"/{step + 1}")
+        crawl(tmp_path / "c", ["http://a.test/0"], web.connect)
+        requests = [url for url in web.log.requests_per_url() if not url.endswith("robots.txt")]
+    assert len(requests) == 11
+    excluded = {visit.url: visit.reason for visit in read_visits(tmp_path / "c", State.EXCLUDED)}
+    assert excluded == {"http://a.test/11": "redirects"}

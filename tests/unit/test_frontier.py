@@ -15,7 +15,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Fault, Reason, State, Visit
 from gossamer.rules.policy import Manners, Policy
-from gossamer.rules.robots import ALLOW_ALL
+from gossamer.rules.robots import ALLOW_ALL, robots_from_status
 from gossamer.rules.scope import Scope
 
 DELAY = 2.0
@@ -147,3 +147,133 @@ def test_another_format_is_refused_and_not_touched(tmp_path: Path, other: int, w
     database.close()
     assert stored is not None
     assert msgspec.msgpack.decode(stored, type=Counts).format == other
+
+
+def busy(visit: Visit, now: float) -> Fault:
+    return Fault(Reason.BUSY, True, "", now, 503)
+
+
+def only_page(frontier: Frontier, now: float) -> Visit | None:
+    pages = lease_pages(frontier, now, 1)
+    return pages[0] if pages else None
+
+
+def test_a_busy_host_gets_the_time_it_asks_for(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add([f"http://a.test/{page}" for page in range(9)], 1, 4)
+    lease_pages(frontier, NOW)
+    visit = only_page(frontier, NOW + 10)
+    assert visit is not None
+    frontier.settle_fault(visit, busy(visit, NOW + 10), NOW + 10, 120.0)
+    frontier.commit({}, clean=True)
+    frontier.close()
+    again = opened(tmp_path, NOW + 11)
+    assert only_page(again, NOW + 129.9) is None
+    assert only_page(again, NOW + 130) is not None
+    assert again.counts.queued == 9
+    again.close()
+
+
+def test_a_host_that_was_busy_recovers_slowly(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add([f"http://a.test/{page}" for page in range(200)], 1, 4)
+    lease_pages(frontier, NOW)
+    now = NOW
+    pauses = []
+    for turn in range(150):
+        started = now
+        while (visit := only_page(frontier, now)) is None:
+            now += 0.25
+        pauses.append(now - started)
+        if turn in (3, 4):
+            frontier.settle_fault(visit, busy(visit, now), now)
+        else:
+            frontier.settle_page(visit, 200, now, 0.0, (0, 1, 2))
+    assert pauses[1:4] == [DELAY] * 3
+    assert pauses[4] == 2 * DELAY
+    assert pauses[5] == 3 * DELAY  # busy again: what is added doubles
+    assert pauses[6:] == sorted(pauses[6:], reverse=True)
+    assert DELAY < pauses[20] < 2 * DELAY
+    assert pauses[-1] == DELAY
+    frontier.close()
+
+
+def test_a_page_that_is_always_busy_is_settled_in_the_end(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://a.test/"], 0, 4)
+    now, tries = NOW, 0
+    lease_pages(frontier, now)
+    while not frontier.exhausted:
+        now += 100
+        visit = only_page(frontier, now)
+        if visit is not None:
+            tries += 1
+            if frontier.may_try_again(visit):
+                frontier.settle_fault(visit, busy(visit, now), now)
+            else:
+                frontier.settle_page(visit, 503, now, 0.0, (0, 1, 2))
+    assert tries == POLICY.max_tries
+    assert frontier.counts.fetched == 1
+    frontier.close()
+
+
+def robots_visit(frontier: Frontier, now: float) -> Visit | None:
+    visits = frontier.lease(now, 1)
+    assert all(visit.robots for visit in visits)
+    return visits[0] if visits else None
+
+
+def test_robots_that_cannot_be_had_for_30_days_are_given_up(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://a.test/"], 0, 4)
+    now = NOW
+    while now < NOW + 29.9 * 86_400:
+        visit = robots_visit(frontier, now)
+        if visit is not None:
+            frontier.settle_robots(visit, None, now, 0.0, now + 86_400)
+        now += 3 * 3600
+    frontier.commit({}, clean=True)
+    frontier.close()
+    now = NOW + 30 * 86_400 + 100
+    again = opened(tmp_path, now)
+    visit = robots_visit(again, now + 100)
+    assert visit is not None
+    again.settle_robots(visit, None, now + 100, 0.0, now + 86_400)
+    assert only_page(again, now + 200) is not None
+    again.close()
+
+
+def test_old_robots_rules_hold_while_new_ones_cannot_be_had(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://a.test/private/x", "http://a.test/1", "http://a.test/2"], 1, 4)
+    rules = robots_from_status(200, b"User-agent: *\nDisallow: /private/\n", "gossamer")
+    visit = robots_visit(frontier, NOW)
+    assert visit is not None
+    frontier.settle_robots(visit, rules, NOW, 0.0, NOW + 60)
+    page = only_page(frontier, NOW + 10)
+    assert page is not None
+    frontier.settle_page(page, 200, NOW + 10, 0.0, (0, 1, 2))
+    visit = robots_visit(frontier, NOW + 100)  # they are old by now
+    assert visit is not None
+    frontier.settle_robots(visit, None, NOW + 100, 0.0, NOW + 86_400)
+    page = only_page(frontier, NOW + 110)
+    assert page is not None
+    assert page.url == "http://a.test/2"
+    frontier.settle_page(page, 200, NOW + 110, 0.0, (0, 1, 2))
+    frontier.add(["http://a.test/3"], 1, 4)
+    assert robots_visit(frontier, NOW + 110 + 3600) is not None  # asked for again, long before its usual time
+    assert frontier.counts.excluded == 1
+    frontier.close()
+
+
+def test_redirects_one_after_the_other_have_an_end(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://a.test/10"], 1, 4, hops=10)
+    frontier.add(["http://a.test/11"], 1, 4, hops=11)
+    frontier.commit({})
+    assert (frontier.counts.queued, frontier.counts.excluded) == (1, 1)
+    lease_pages(frontier, NOW)
+    visit = only_page(frontier, NOW + 10)
+    assert visit is not None
+    assert visit.hops == 10
+    frontier.close()

@@ -13,7 +13,7 @@ def filled(entries: int, counts: Counts | None = None) -> Level:
     level = Level(4)
     counts = counts or Counts()
     for number in range(entries):
-        level.put(keys.pack_entry(1, 0, "s", f"/{number}"), counts)
+        level.put(keys.pack_entry(1, 0, 0, "s", f"/{number}"), counts)
     return level
 
 
@@ -30,14 +30,14 @@ def stored(level: Level, room: int) -> None:
     level.committed(room)
 
 
-@pytest.mark.parametrize("entry", [(0, 0, "p", "/"), (255, 255, "s", "/a?b=c"), (10, 13, "s", "/%0A")])
-def test_an_entry_is_read_as_written(entry: tuple[int, int, str, str]) -> None:
+@pytest.mark.parametrize("entry", [(0, 0, 0, "p", "/"), (255, 255, 10, "s", "/a?b=c"), (10, 13, 1, "s", "/%0A")])
+def test_an_entry_is_read_as_written(entry: tuple[int, int, int, str, str]) -> None:
     chunk = keys.read_chunk(keys.pack_chunk([keys.pack_entry(*entry), "", keys.pack_entry(*entry)]))
     assert [keys.read_entry(packed) if packed else None for packed in chunk] == [entry, None, entry]
 
 
 def test_great_depths_and_many_tries_are_cut() -> None:
-    assert keys.read_entry(keys.pack_entry(1000, 300, "s", "/")) == (255, 255, "s", "/")
+    assert keys.read_entry(keys.pack_entry(1000, 300, 0, "s", "/")) == (255, 255, 0, "s", "/")
 
 
 def test_entries_come_in_the_order_found_over_all_chunks() -> None:
@@ -88,7 +88,7 @@ def test_late_entries_come_after_those_on_disk() -> None:
     level = filled(2 * CHUNK, counts)
     on_disk = level.chunks[1]
     stored(level, room=CHUNK)
-    level.put(keys.pack_entry(1, 0, "s", "/late"), counts)
+    level.put(keys.pack_entry(1, 0, 0, "s", "/late"), counts)
     for _ in range(CHUNK):
         level.settle(taken(level))
     assert level.peek() is None
@@ -109,7 +109,7 @@ def test_a_chunk_read_again_has_nothing_that_was_settled() -> None:
         level.settle(entries[place])
     done = level.done()
     assert done is not None
-    again = [Chunk(chunk.first, [f"  s/{i}" for i in range(CHUNK)], stored=True) for chunk in level.chunks]
+    again = [Chunk(chunk.first, [f"   s/{i}" for i in range(CHUNK)], stored=True) for chunk in level.chunks]
     for chunk in again:
         chunk.forget(done[1], done[2])
     assert [[bool(entry) for entry in chunk.entries] for chunk in again] == [
@@ -129,7 +129,7 @@ def test_a_chunk_with_gaps_stays_in_memory() -> None:
 
 
 def test_a_host_record_is_read_as_written() -> None:
-    record = keys.HostRecord(1.5e9, 2.5, 3, 1.4e9, 70_000, [(4, 1 << 40, [1 << 41, 7])])
+    record = keys.HostRecord(1.5e9, 2.5, 4.0, 3, 1.4e9, 1.3e9, 70_000, [(4, 1 << 40, [1 << 41, 7])])
     assert keys.HostRecord.unpack(record.pack()) == record
     assert keys.HostRecord.unpack(b"") == keys.HostRecord()
 

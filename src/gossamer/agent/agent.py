@@ -24,7 +24,7 @@ from gossamer.frontier import Frontier
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import normalize
 from gossamer.parse import LinkScanner
-from gossamer.rules.policy import Policy
+from gossamer.rules.policy import BUSY, Policy, retry_after
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.robots_tag import robots_tag
 from gossamer.rules.scope import Scope
@@ -114,6 +114,13 @@ class Agent:
             self._failed(visit, outcome)
 
     def _visited(self, visit: Visit, page: Page) -> None:
+        busy = page.status in BUSY
+        wait = retry_after(page.header("retry-after"), page.fetched_at) if busy else 0.0
+        if busy and self.frontier.may_try_again(visit):
+            self.statistics.count_failure(Reason.BUSY)
+            fault = Fault(Reason.BUSY, True, "", page.fetched_at, page.status)
+            self.frontier.settle_fault(visit, fault, page.fetched_at, wait)
+            return
         stages = self._meter.stages
         started = perf_counter()
         links = self._links(page)
@@ -122,10 +129,11 @@ class Agent:
         stored = self._store.append(page, digest)
         appended = perf_counter()
         if links:
-            self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY)
+            hops = visit.hops + 1 if 300 <= page.status < 400 else 0
+            self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY, hops)
         address = self._fetcher.own_address(visit.host, page)
         self.frontier.settle_page(
-            visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators
+            visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait
         )
         stages["frontier"] += perf_counter() - appended
         stages["store"] += appended - parsed
@@ -179,9 +187,11 @@ class Agent:
             if target:
                 self.frontier.redirect_robots(visit, target, now, outcome.seconds)
                 return
-        if outcome.status >= 500:
+        if outcome.status >= 500 or outcome.status in BUSY:  # 429 says nothing about rules: it is asked for again
             self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
-            self.frontier.settle_robots(visit, None, now, outcome.seconds, expires)
+            wait = retry_after(outcome.header("retry-after"), now) or 1.0
+            busy = outcome.status in BUSY
+            self.frontier.settle_robots(visit, None, now, outcome.seconds, expires, wait=wait if busy else 0.0)
             return
         robots = robots_from_status(outcome.status, outcome.body, self._user_agent)
         address = self._fetcher.own_address(visit.host, outcome)

@@ -21,6 +21,7 @@ EXCLUSIONS = {
     "robots": "the robots.txt of {host} does not allow it",
     "address": "the address of {host} may not be connected to (private, or not in --networks)",
     "unwanted_type": "its type is not one of those wanted (--types)",
+    "redirects": "more than ten redirects in a row led to it",
     "scope": "it is not on a host or domain of the seeds (--scope)",
     "length": "its URL is too long",
     "exclude": "it matches an --exclude pattern",

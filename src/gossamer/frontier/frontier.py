@@ -27,12 +27,15 @@ from gossamer.frontier.roster import Roster
 from gossamer.frontier.rulebook import pack_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.model import Fault, Reason, State, Visit
-from gossamer.rules.policy import Policy
-from gossamer.rules.robots import Robots
+from gossamer.rules.policy import BUSY, Policy
+from gossamer.rules.robots import ALLOW_ALL, Robots
 from gossamer.rules.scope import Scope
 
+_ASK_ROBOTS_AGAIN = 3600.0  # seconds after robots.txt could not be had, while older rules hold
+_ROBOTS_GIVEN_UP = 30 * 86_400.0
 HOST_FAULTS = frozenset({Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS})  # others are a page's own
 _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
+_MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
 
 
@@ -52,7 +55,7 @@ class Frontier:
         self._now = now  # of the last lease: a host with new links is offered as of then
         self._random = random.Random(now)  # noqa: S311 - jitter
         self._recent = Recent(config.recent_urls)
-        self._fresh: list[tuple[list[str], int, int]] = []  # of each page links to look up, their depth and priority
+        self._fresh: list[tuple[list[str], int, int, int]] = []  # links to look up, their depth, priority and hops
         self._fresh_links = 0
         self._database = Database(path, config.memory)
         self._changes = self._database.visits
@@ -84,13 +87,16 @@ class Frontier:
 
     # -- add ---------------------------------------------------------------------------------------------------------
 
-    def add(self, urls: list[str], depth: int, priority: int) -> None:
-        """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once."""
+    def add(self, urls: list[str], depth: int, priority: int, hops: int = 0) -> None:
+        """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once.
+
+        `hops`: redirects that led here, one after the other.
+        """
         if self._max_depth is not None and depth > self._max_depth:
             return  # not remembered: a shorter way may lead there yet
         urls = self._recent.fresh(urls)
         if urls:
-            self._fresh.append((urls, depth, priority))
+            self._fresh.append((urls, depth, priority, hops))
             self._fresh_links += len(urls)
             if self._fresh_links >= _NEW_LINKS_AT_ONCE:
                 self._resolve()
@@ -101,28 +107,30 @@ class Frontier:
         origins, find = self._origins, self._roster.origin
         wanted = []
         visits = []
-        for urls, depth, priority in fresh:
+        for urls, depth, priority, hops in fresh:
             for url in urls:
                 cut = url.index("/", 8)
                 origin = origins.get(url[:cut]) or find(url[:cut])
                 path = url[cut:]
-                wanted.append((origin, path, url, depth, priority))
+                wanted.append((origin, path, url, depth, priority, hops))
                 visits.append(origin.prefix + path.encode())
         counts, changes, judge, enqueue = self.counts, self._changes, self.scope.judge, self._enqueue
-        for key, is_known, (origin, path, url, depth, priority) in zip(
+        for key, is_known, (origin, path, url, depth, priority, hops) in zip(
             visits, self._database.known(visits), wanted, strict=True
         ):
             if is_known or key in changes:
                 continue
             counts.urls += 1
             reason = judge(url) if depth else ""  # a seed belongs because somebody says so
+            if hops > _MOST_REDIRECTS:
+                reason = reason or "redirects"
             if reason:
                 counts.excluded += 1
                 changes[key] = keys.excluded_visit(depth, reason)
                 continue
             changes[key] = keys.queued_visit(depth)
             fixed = origin.manners.priority
-            enqueue(origin, keys.pack_entry(depth, 0, origin.scheme, path), priority if fixed < 0 else fixed)
+            enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
 
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
         self.counts.queued += 1
@@ -186,13 +194,13 @@ class Frontier:
             else:
                 host.leased[entry.number] = entry
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
-                return Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries)
+                return Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, hops=entry.hops)
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
         return None
 
     def _robots_visit(self, host: HostQueue, scheme: str) -> Visit:
-        host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, scheme, "/robots.txt")
+        host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
         url, redirects = host.robots_at.get(scheme) or (f"{keys.SCHEME_NAMES[scheme]}://{host.name}/robots.txt", 0)
         return Visit(url, host.name, 0, 0, ROBOTS, redirects, robots=True)
 
@@ -208,8 +216,11 @@ class Frontier:
         address: str = "",
         digest: bytes = b"",
         validators: tuple[bytes, bytes] = (b"", b""),
+        wait: float = 0.0,
     ) -> None:
-        """The visit brought a response, which is in the store at (file, offset, length)."""
+        """The visit brought a response, which is in the store at (file, offset, length). A host that is BUSY asks for
+        so many seconds.
+        """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
         value = keys.pack_history(
@@ -219,7 +230,11 @@ class Frontier:
         self.counts.fetched += 1
         host.pages += 1
         host.failures = 0
+        if host.added_delay and status not in BUSY:
+            host.recover()
         host.rest(now, seconds)
+        if status in BUSY:
+            host.slow_down(now, wait)
         self._release(host, now, address)
 
     def settle_excluded(self, visit: Visit, fault: Fault, now: float) -> None:
@@ -234,21 +249,28 @@ class Frontier:
         host.rest(now, 0.0)
         self._release(host, now)
 
-    def settle_fault(self, visit: Visit, fault: Fault, now: float) -> None:
-        """No page. The visit is tried again until its tries are used up; its host rests, longer each time."""
+    def may_try_again(self, visit: Visit) -> bool:
+        return visit.tries + 1 < self.policy.max_tries
+
+    def settle_fault(self, visit: Visit, fault: Fault, now: float, wait: float = 0.0) -> None:
+        """No page. The visit is tried again until its tries are used up; its host rests, longer each time, and for
+        `wait` seconds at least if it is busy.
+        """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
         tries = visit.tries + 1
         if fault.reason in HOST_FAULTS:
             host.failures += 1
             self._back_off(host, host.failures, now)
+        elif fault.reason is Reason.BUSY:
+            host.slow_down(now, wait)
         elif host.waiting:  # this page is at fault: others are next
             host.rest(now, 0.0)
         else:
             self._back_off(host, tries, now)
-        if fault.retry and tries < self.policy.max_tries:
+        if fault.retry and self.may_try_again(visit):
             # Behind the others: a page that always fails must not keep them from being tried, nor take the host down.
-            packed = keys.pack_entry(entry.depth, tries, entry.scheme, entry.path)
+            packed = keys.pack_entry(entry.depth, tries, entry.hops, entry.scheme, entry.path)
             host.level(entry.priority).put(packed, self.counts)
             host.level(entry.priority).settle(entry)
         else:
@@ -258,12 +280,24 @@ class Frontier:
         self._release(host, now)
 
     def settle_robots(
-        self, visit: Visit, robots: Robots | None, now: float, seconds: float, expires: float, address: str = ""
+        self,
+        visit: Visit,
+        robots: Robots | None,
+        now: float,
+        seconds: float,
+        expires: float,
+        address: str = "",
+        wait: float = 0.0,
     ) -> None:
-        """The rules of a host are known now; None: they could not be had, and until then nothing is allowed."""
+        """The rules of a host are known now; None: they could not be had. A busy host asks for `wait` seconds."""
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(ROBOTS)
         host.robots_at.pop(entry.scheme, None)
+        if robots is None:
+            robots = self._in_place_of(host, entry.scheme, now)
+            expires = min(expires, now + _ASK_ROBOTS_AGAIN)
+        else:
+            host.robots_failing = 0.0
         if robots is None:
             host.failures += 1
             self._back_off(host, host.failures, now)
@@ -273,7 +307,20 @@ class Frontier:
             host.crawl_delay = robots.crawl_delay or 0.0
             host.failures = 0
             host.rest(now, seconds)
+        if wait:
+            host.slow_down(now, wait)
         self._release(host, now, address)
+
+    @staticmethod
+    def _in_place_of(host: HostQueue, scheme: str, now: float) -> Robots | None:
+        """What holds while robots.txt cannot be had (RFC 9309, 2.3.1.4 and 2.4): the rules known before, or nothing is
+        allowed; after 30 days everything is.
+        """
+        host.robots_failing = host.robots_failing or now
+        known = host.robots.get(scheme)
+        if known is not None:
+            return known[0]
+        return ALLOW_ALL if now - host.robots_failing >= _ROBOTS_GIVEN_UP else None
 
     def redirect_robots(self, visit: Visit, target: str, now: float, seconds: float) -> None:
         """The rules are somewhere else; they are asked for there after the host's usual pause."""

@@ -16,6 +16,8 @@ from gossamer.rules.policy import Manners
 ROBOTS = 0  # the number under which a host's robots.txt is leased; queue entries count from CHUNK
 CHUNK = 32  # entries at most
 _A_LOWER_LEVEL_EVERY = 16  # visits of a host: a level that starves still moves
+_LEAST_ADDED, _MOST_ADDED = 1.0, 300.0  # seconds between visits to a host that is busy
+_RECOVERY = 0.94
 _number = attrgetter("number")
 
 
@@ -83,6 +85,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     number: int
     depth: int
     tries: int
+    hops: int
     scheme: str
     path: str
     chunk: Chunk | None = None
@@ -155,8 +158,7 @@ class Level:
         chunk = self._next_chunk()
         if chunk is None:
             return None
-        depth, tries, scheme, path = keys.read_entry(chunk.entries[chunk.taken])
-        return Entry(self.priority, chunk.first + chunk.taken, depth, tries, scheme, path, chunk)
+        return Entry(self.priority, chunk.first + chunk.taken, *keys.read_entry(chunk.entries[chunk.taken]), chunk)
 
     def take(self, entry: Entry) -> None:
         """What `peek` gave is in hand now."""
@@ -231,9 +233,9 @@ class HostQueue:
     """Invariants: at most `manners.connections` entries are leased; what is leased is settled in no chunk."""
 
     __slots__ = (
-        "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "groups", "leased",
-        "levels", "manners", "name", "origins", "pages", "place", "prefix", "robots", "robots_at", "turn",
-        "visits",
+        "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "groups",
+        "leased", "levels", "manners", "name", "origins", "pages", "place", "prefix", "robots", "robots_at",
+        "robots_failing", "turn", "visits",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -247,6 +249,7 @@ class HostQueue:
         self.pages = 0
         self.due = 0.0
         self.crawl_delay = 0.0
+        self.added_delay = 0.0  # seconds between visits, besides, since it said that it is busy
         self.failures = 0
         self.failed_at = 0.0
         self.burst = 0  # visits since its last rest
@@ -255,6 +258,7 @@ class HostQueue:
         self.groups: tuple[str, ...] = ()  # what limits it besides itself: its domain, its address
         self.origins: list[Origin] = []
         self.robots: dict[str, Rules] = {}  # by scheme
+        self.robots_failing = 0.0  # since when robots.txt cannot be had
         self.robots_at: dict[str, tuple[str, int]] = {}  # scheme -> where robots.txt was redirected to, how many times
         self.place = Place.IDLE
         self.dirty = False
@@ -262,17 +266,28 @@ class HostQueue:
     def load(self, record: keys.HostRecord) -> None:
         self.due = record.due
         self.crawl_delay = record.crawl_delay
+        self.added_delay = record.added_delay
         self.failures = record.failures
         self.failed_at = record.failed_at
+        self.robots_failing = record.robots_failing
         self.pages = record.pages
 
     def record(self) -> keys.HostRecord:
         done = [done for level in self.levels.values() if (done := level.done()) is not None]
-        return keys.HostRecord(self.due, self.crawl_delay, self.failures, self.failed_at, self.pages, done)
+        return keys.HostRecord(
+            self.due,
+            self.crawl_delay,
+            self.added_delay,
+            self.failures,
+            self.failed_at,
+            self.robots_failing,
+            self.pages,
+            done,
+        )
 
     @property
     def delay(self) -> float:
-        return self.manners.delay_of(self.crawl_delay)
+        return self.manners.delay_of(self.crawl_delay) + self.added_delay
 
     @property
     def waiting(self) -> bool:
@@ -328,8 +343,18 @@ class HostQueue:
         if self.burst < manners.burst and self.waiting:
             self.due = now
             return
-        self.due = now + manners.pause(self.crawl_delay, seconds) * self.burst
+        self.due = now + (manners.pause(self.crawl_delay, seconds) + self.added_delay) * self.burst
         self.burst = 0
+
+    def slow_down(self, now: float, wait: float) -> None:
+        """It is busy: from now on it is visited more slowly, and not at all for `wait` seconds."""
+        self.added_delay = min(max(2 * self.added_delay, self.delay, _LEAST_ADDED), _MOST_ADDED)
+        self.due = max(self.due, now + self.delay, now + wait)
+        self.burst = 0
+
+    def recover(self) -> None:
+        """It answered. After a dozen such answers in a row half of what was added is left."""
+        self.added_delay = self.added_delay * _RECOVERY if self.added_delay > _LEAST_ADDED / 2 else 0.0
 
 
 class Origin:

@@ -33,7 +33,7 @@ EPOCH_BITS = 25  # of a number: that many numbers share an epoch, so the index h
 # state, depth, status, fetched_at, tries; file, offset and length in the store; digest, changes seen
 _HISTORY = struct.Struct("<BBHIBHII8sH")
 _LONGEST = 200  # bytes of a validator; longer ones are useless anyway
-_HOST = struct.Struct("<dfHII")  # due, crawl delay, failures, last of them, pages
+_HOST = struct.Struct("<dffHIII")  # due, crawl delay, added delay, failures, last of them, robots failing since, pages
 _EXPIRES = struct.Struct("<d")
 _INDEX = struct.Struct(">2sBII")
 _DEPTH_0 = 32  # depth and tries are written as characters, none of them a line feed
@@ -128,13 +128,20 @@ def number_of(key: bytes) -> int:
 _SMALL = [chr(_DEPTH_0 + number) for number in range(256)]
 
 
-def pack_entry(depth: int, tries: int, scheme: str, path: str) -> str:
-    return f"{_SMALL[depth if depth < 256 else 255]}{_SMALL[tries if tries < 256 else 255]}{scheme}{path}"
+def pack_entry(depth: int, tries: int, hops: int, scheme: str, path: str) -> str:
+    """`hops`: redirects that led here, one after the other."""
+    return f"{_SMALL[depth if depth < 256 else 255]}{_SMALL[tries if tries < 256 else 255]}{_SMALL[hops]}{scheme}{path}"
 
 
-def read_entry(packed: str) -> tuple[int, int, str, str]:
-    """Depth, tries, scheme, path."""
-    return ord(packed[0]) - _DEPTH_0, ord(packed[1]) - _DEPTH_0, packed[2], packed[3:]
+def read_entry(packed: str) -> tuple[int, int, int, str, str]:
+    """Depth, tries, hops, scheme, path."""
+    return (
+        ord(packed[0]) - _DEPTH_0,
+        ord(packed[1]) - _DEPTH_0,
+        ord(packed[2]) - _DEPTH_0,
+        packed[3],
+        packed[4:],
+    )
 
 
 def pack_chunk(entries: list[str]) -> bytes:
@@ -178,20 +185,22 @@ class HostRecord(msgspec.Struct, gc=False):
 
     due: float = 0.0  # not before this moment (wall clock)
     crawl_delay: float = 0.0  # what its robots.txt asks for
+    added_delay: float = 0.0  # since it said that it is busy
     failures: int = 0  # in a row
     failed_at: float = 0.0  # the last of them
+    robots_failing: float = 0.0  # since when its robots.txt cannot be had
     pages: int = 0
     done: list[tuple[int, int, list[int]]] = []  # priority; every number below this is settled, and these besides
 
     def pack(self) -> bytes:
-        failures, failed_at = min(self.failures, 65535), int(self.failed_at)
-        packed = _HOST.pack(self.due, self.crawl_delay, failures, failed_at, self.pages)
+        failures, failed_at, failing = min(self.failures, 65535), int(self.failed_at), int(self.robots_failing)
+        packed = _HOST.pack(self.due, self.crawl_delay, self.added_delay, failures, failed_at, failing, self.pages)
         return packed + _pack_done(self.done) if self.done else packed
 
     @classmethod
     def unpack(cls, value: bytes) -> HostRecord:
         if not value:
             return cls()
-        due, crawl_delay, failures, failed_at, pages = _HOST.unpack_from(value)
+        due, crawl_delay, added_delay, failures, failed_at, failing, pages = _HOST.unpack_from(value)
         done = _done.decode(value[_HOST.size :]) if len(value) > _HOST.size else []
-        return cls(due, crawl_delay, failures, failed_at, pages, done)
+        return cls(due, crawl_delay, added_delay, failures, failed_at, failing, pages, done)

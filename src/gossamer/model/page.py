@@ -35,6 +35,7 @@ class Reason(StrEnum):
     ADDRESS = "address"  # the address may not be connected to
     TOO_LARGE = "too_large"  # headers over the cap
     UNWANTED_TYPE = "unwanted_type"  # stopped after the headers: not a wanted type
+    BUSY = "busy"  # the server asks to be left alone for a while (429, 503)
     ROBOTS = "robots"  # robots.txt says no
     ROBOTS_UNREACHABLE = "robots_unreachable"  # robots.txt cannot be had, so nothing is allowed yet
 

@@ -31,6 +31,7 @@ class Visit(msgspec.Struct, gc=False):
     number: int
     tries: int = 0
     robots: bool = False  # this is the host's robots.txt, which is no visit of the crawl's
+    hops: int = 0  # redirects that led here, one after the other
 
 
 class VisitRecord(msgspec.Struct, frozen=True, gc=False):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
 from fnmatch import fnmatchcase
 
 import msgspec
 
 from gossamer.config import HostRule, PolicyConfig
 
+BUSY = frozenset({429, 503})  # statuses of a server that asks to be left alone for a while
 _JITTER = 0.25  # of a wait, at most
+_LONGEST_RETRY_AFTER = 86_400.0  # seconds: whoever asks for more is asked again after a day
 
 
 class Manners(msgspec.Struct, frozen=True, gc=False):
@@ -78,3 +81,15 @@ def _manners(config: PolicyConfig, rule: HostRule) -> Manners:
         rule.max_pages or 0,
         -1 if rule.priority is None else rule.priority,
     )
+
+
+def retry_after(value: str | None, now: float) -> float:
+    """Seconds that a Retry-After header asks for, in either of its forms (RFC 9110, 10.2.3); 0 when it says nothing."""
+    text = (value or "").strip()
+    if text.isascii() and text.isdigit():
+        return min(float(text[:10]), _LONGEST_RETRY_AFTER)
+    try:
+        moment = parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return 0.0
+    return min(max(moment - now, 0.0), _LONGEST_RETRY_AFTER)
