@@ -21,6 +21,7 @@ from gossamer.rules.scope import Scope
 
 HOSTS = ["a.test", "b.test", "www.c.test:8080"]
 DELAY = 2.0
+PRIORITIES = (0, 4, 5)  # an urgent one brings its host into memory, the others do not
 KINDS = ["page", "page", "fault", "excluded", "back"]
 
 
@@ -56,7 +57,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(
         links=st.lists(st.tuples(st.sampled_from(HOSTS), st.integers(0, 30)), max_size=8),
-        priority=st.integers(0, 2),
+        priority=st.sampled_from(PRIORITIES),
     )
     def add(self, links: list[tuple[str, int]], priority: int) -> None:
         urls = [f"http://{host}/p{number}" for host, number in links]
@@ -97,7 +98,7 @@ class FrontierMachine(RuleBasedStateMachine):
             if chance.random() < 0.5:
                 host = chance.choice((HOSTS[0], HOSTS[0], *HOSTS))
                 urls = [f"http://{host}/p{chance.randrange(200)}" for _ in range(chance.randrange(6))]
-                self.frontier.add(urls, 1, chance.randrange(3))
+                self.frontier.add(urls, 1, chance.choice(PRIORITIES))
                 self.added.update(urls)
             self.lease(chance.randrange(1, 5))
             for url in sorted(self.leased):

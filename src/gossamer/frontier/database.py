@@ -165,6 +165,12 @@ class Database:
         self.visits.clear()
         self.hosts.clear()
 
+    @property
+    def merging(self) -> bool:
+        """RocksDB is merging files in the background, or will in a moment."""
+        ask = self._rocks.property_int_value
+        return bool(ask("rocksdb.num-running-compactions") or ask("rocksdb.compaction-pending"))
+
     def compact(self) -> None:
         """Merge all files, as RocksDB does by itself in time."""
         self._rocks.compact_range(None, None)
