@@ -153,6 +153,8 @@ _TEXTS: dict[str, st.SearchStrategy[str]] = {
     "networks": st.sampled_from(["8.8.0.0/16", "2001:4860::/32"]),
     "connect": st.sampled_from(["*=127.0.0.1:80", "*.a.example=[::1]:8080"]),
     "dns": st.sampled_from(["9.9.9.9", "127.0.0.1:5353", "[::1]:53"]),
+    "blocklist": st.sampled_from(["example.org", "*.example.org", "example.org/forum/"]),
+    "schedule": st.sampled_from(["Mon-Fri 08:00-18:00 rate=5", "22:00-06:00 bandwidth=1MB", "Sun pause"]),
     "follow": st.sampled_from(["a", "img", "link:next"]),
     "include": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),
     "exclude": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),
@@ -213,7 +215,8 @@ def test_what_is_written_reads_back_equal(tmp_path: Path, config: Config) -> Non
 def test_the_written_file_explains_every_option() -> None:
     text = Config().to_toml()
     for option in OPTIONS.values():
-        assert f"# {option.help}\n{option.key} = " in text
+        live = " (live)" if option.live else ""
+        assert f"# {option.help}{live}\n{option.key} = " in text
 
 
 @pytest.mark.parametrize(

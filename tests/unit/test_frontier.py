@@ -277,3 +277,84 @@ def test_redirects_one_after_the_other_have_an_end(tmp_path: Path) -> None:
     assert visit is not None
     assert visit.hops == 10
     frontier.close()
+
+
+# -- settings changed while it runs ------------------------------------------------------------------------------------
+
+
+def policy(**options: object) -> Policy:
+    return Policy(PolicyConfig(**{"delay": DELAY, "max_tries": 3, **options}))  # type: ignore[arg-type]
+
+
+def test_a_blocked_host_is_left_alone_and_keeps_its_queue(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add([f"http://{host}.test/{page}" for page in range(3) for host in "ab"], 0, 4)
+    assert sorted(crawl(frontier, NOW, 4)) == ["http://a.test/0", "http://b.test/0"]
+    frontier.change_policy(policy(blocklist=("a.test",)), NOW + 4)
+    assert crawl(frontier, NOW + 4, 10) == ["http://b.test/1", "http://b.test/2"]
+    assert frontier.exhausted
+    assert frontier.counts.queued == 2
+    frontier.change_policy(policy(), NOW + 20)
+    assert not frontier.exhausted
+    assert crawl(frontier, NOW + 20, 6) == ["http://a.test/1", "http://a.test/2"]
+    frontier.close()
+
+
+def test_blocked_hosts_on_disk_are_left_alone_too(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, hosts=2)
+    names = [f"h{number}.test" for number in range(12)]
+    frontier.add([f"http://{name}/" for name in names], 0, 4)
+    frontier.commit({})
+    frontier.change_policy(policy(blocklist=("h1*.test",)), NOW)
+    found = crawl(frontier, NOW, 40)
+    assert sorted(found) == sorted(f"http://{name}/" for name in names if not name.startswith("h1"))
+    assert frontier.exhausted
+    assert frontier.counts.queued == 3
+    frontier.change_policy(policy(), NOW + 50)
+    assert sorted(crawl(frontier, NOW + 50, 20)) == ["http://h1.test/", "http://h10.test/", "http://h11.test/"]
+    frontier.close()
+
+
+def test_a_leased_visit_of_a_blocked_host_can_be_given_back(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://a.test/"], 0, 4)
+    lease_pages(frontier, NOW)
+    (visit,) = lease_pages(frontier, NOW + DELAY)
+    frontier.give_back(visit, NOW + DELAY)
+    frontier.change_policy(policy(blocklist=("a.test",)), NOW + DELAY)
+    assert frontier.exhausted
+    assert crawl(frontier, NOW + 10, 5) == []
+    frontier.close()
+
+
+def test_blocked_pages_are_excluded(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://a.test/forum/1", "http://a.test/", "http://a.test/forum/2"], 0, 4)
+    frontier.change_policy(policy(blocklist=("a.test/forum/",)), NOW)
+    assert crawl(frontier, NOW, 8) == ["http://a.test/"]
+    assert frontier.counts.excluded == 2
+    assert frontier.exhausted
+    frontier.close()
+    reader = FrontierReader(tmp_path / "frontier", tmp_path / "scratch")
+    found = {visit.url: visit.reason for visit in reader.visits()}
+    reader.close()
+    assert found["http://a.test/forum/1"] == "blocklist"
+
+
+def test_another_delay_holds_from_the_next_visit_on(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add([f"http://a.test/{page}" for page in range(9)], 0, 4)
+    assert len(crawl(frontier, NOW, 6)) == 2  # robots.txt has the first turn
+    frontier.change_policy(policy(delay=1.0), NOW + 6)
+    assert len(crawl(frontier, NOW + 6, 4)) == 4
+    frontier.close()
+
+
+@pytest.mark.parametrize("limit", [0, 3])
+def test_hosts_held_by_a_limit_come_when_it_is_raised(tmp_path: Path, limit: int) -> None:
+    frontier = Frontier(tmp_path / "frontier", FrontierConfig(), policy(domain_connections=1), Scope("any"), None, NOW)
+    frontier.add([f"http://{name}.a.test/" for name in "xyz"], 0, 4)
+    assert len(frontier.lease(NOW, 9)) == 1
+    frontier.change_policy(policy(domain_connections=limit), NOW)
+    assert len(frontier.lease(NOW, 9)) == 2
+    frontier.close()

@@ -16,7 +16,7 @@ import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.progress import Progress
-from gossamer.agent.speed import Allowance
+from gossamer.agent.speed import Speed
 from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
@@ -66,8 +66,7 @@ class Agent:
         self._fetcher = Fetcher(config.fetch, agent_name, config.scope.types, config.scope.networks, resolver, clock)
         self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
         self._meter = Meter(self.statistics, now)
-        self._pages = Allowance(config.fetch.rate, now)
-        self._bytes = Allowance(config.fetch.bandwidth, now)
+        self._speed = Speed(config.fetch, now)
         self._began = now
         self._committed_at = now
         self._committed_pages = self.statistics.pages
@@ -92,7 +91,7 @@ class Agent:
             leased = perf_counter()
             for visit in visits:
                 self._visits_in_flight += not visit.robots
-                self._pages.spend(1)
+                self._speed.started()
                 self._fetcher.start(visit)
             stages["frontier"] += leased - started
             stages["fetch"] += perf_counter() - leased
@@ -104,6 +103,9 @@ class Agent:
         return reason
 
     def _settle(self, visit: Visit, outcome: Page | Fault) -> None:
+        received = len(outcome.head) + len(outcome.raw) if isinstance(outcome, Page) else 0
+        self._speed.ended(received)
+        self.statistics.bytes += received
         if visit.robots:
             self._robots_visited(visit, outcome)
             return
@@ -138,9 +140,7 @@ class Agent:
         stages["frontier"] += perf_counter() - appended
         stages["store"] += appended - parsed
         stages["parse"] += parsed - started
-        received = len(page.head) + len(page.raw)
-        self.statistics.count_page(page.status, received)
-        self._bytes.spend(received)
+        self.statistics.count_page(page.status)
         if self.on_page is not None:
             self.on_page(visit, page)
 
@@ -180,7 +180,6 @@ class Agent:
             self.frontier.settle_robots(visit, None, now, 0.0, expires)
             return
         self._store.append(outcome)
-        self.statistics.bytes += len(outcome.head) + len(outcome.raw)
         if 300 <= outcome.status < 400 and visit.tries < _MOST_ROBOTS_REDIRECTS:
             target = outcome.header("location")
             target = normalize(target, outcome.url) if target else None
@@ -224,17 +223,12 @@ class Agent:
         limits = self._config.agent
         if limits.max_pages:
             room = min(room, limits.max_pages - self.statistics.pages - self._visits_in_flight)
-        if self._pages.rate or self._bytes.rate:
-            now = self._clock()
-            if self._bytes.available(now) <= 0:
-                return 0
-            room = int(min(room, self._pages.available(now)))
-        return max(room, 0)
+        return max(self._speed.room(self._clock(), room), 0)
 
     def _patience(self) -> float:
         """How long to wait for the network at most: until a cap allows more, or the next host is due."""
         now = self._clock()
-        wait = max(self._pages.wait(now), self._bytes.wait(now))
+        wait = self._speed.wait(now)
         due = self.frontier.schedule.next_due
         if not wait and due is not None and self._fetcher.room > 0:
             wait = due - now
@@ -246,6 +240,10 @@ class Agent:
         """End as soon as what is in flight has come in, or after a moment."""
         self._stop = True
         self._fetcher.wake()
+
+    @property
+    def blocklist(self) -> tuple[str, ...]:
+        return self._config.policy.blocklist
 
     @property
     def stopping(self) -> bool:
@@ -266,9 +264,25 @@ class Agent:
         while self._fetcher.in_flight and self._clock() < until:
             for visit, outcome in await self._fetcher.wait(0.1):
                 self._settle(visit, outcome)
-        for visit in self._fetcher.abort():
+        self._break_off(lambda visit: True)
+
+    def _break_off(self, which: Callable[[Visit], bool]) -> None:
+        """Those in flight are dropped and wait as before."""
+        for visit in self._fetcher.abort(which):
+            self._speed.ended(0)
             self._visits_in_flight -= not visit.robots
             self.frontier.give_back(visit, self._clock())
+
+    def change(self, config: Config) -> None:
+        """Take up settings that were changed while the crawl runs: caps, delays, limits, blocks."""
+        now = self._clock()
+        self._config = config
+        policy = Policy(config.policy, config.hosts)
+        self._break_off(lambda visit: policy.blocks(visit.url, visit.host))
+        self.frontier.change_policy(policy, now)
+        self._speed.change(config.fetch, now)
+        self._fetcher.connections = config.fetch.connections
+        self._fetcher.wake()
 
     # -- the commit --------------------------------------------------------------------------------------------------
 
@@ -330,10 +344,8 @@ class Agent:
 
     def _what_limits(self, progress: Progress) -> str:
         now = self._clock()
-        if self._pages.rate and self._pages.available(now) < 1:
-            return f"the rate cap of {self._pages.rate:g} pages/s"
-        if self._bytes.rate and self._bytes.available(now) <= 0:
-            return f"the bandwidth cap of {self._bytes.rate / 1e6:g} MB/s"
+        if capped := self._speed.limit(now):
+            return capped
         active = progress.hosts_ready + progress.hosts_waiting
         if progress.in_flight >= self._config.fetch.connections:
             return f"connections: all {progress.in_flight:,} are in use"

@@ -16,6 +16,7 @@ import uvloop
 from gossamer.agent.agent import Agent
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.settings import LiveSettings
 from gossamer.config import Config
 from gossamer.errors import SeedError
 from gossamer.fetch import Resolver
@@ -98,7 +99,10 @@ class Crawl:
         watch: Callable[[Progress], None] | None,
         every: float,
     ) -> Summary:
-        watcher = asyncio.create_task(_tell(agent, watch, every)) if watch else None
+        settings = LiveSettings(self._directory.settings, self._config, self._notice)
+        beside = [asyncio.create_task(settings.follow(agent))]
+        if watch:
+            beside.append(asyncio.create_task(_tell(agent, watch, every)))
         try:
             agent.add_seeds(first)
             while chunk := await self._next_usable(resolver):
@@ -117,14 +121,15 @@ class Crawl:
             agent.commit("stopped")
             raise
         finally:
-            if watcher:
-                watcher.cancel()
+            for task in beside:
+                task.cancel()
         last = agent.progress(reason)
         if watch:
             watch(last)
         if reason == "complete" and last.queued:
+            blocked = ", or of blocked ones," if agent.blocklist else ""
             self._notice(
-                f"{last.queued:,} URLs of {last.hosts_down:,} hosts that do not answer are kept; "
+                f"{last.queued:,} URLs of {last.hosts_down:,} hosts that do not answer{blocked} are kept; "
                 "run the same command again later to try them again"
             )
         return Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})

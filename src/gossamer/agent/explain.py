@@ -28,6 +28,7 @@ EXCLUSIONS = {
     "include": "it matches no --include pattern",
     "trap-repeated": "its path repeats itself, as the paths of endless directories do",
     "trap-depth": "its path has too many directories",
+    "blocklist": "it is on the blocklist",
     "host_pages": "{host} has as many pages as its max_pages allows",
 }
 
@@ -92,6 +93,8 @@ def _why(visit: VisitRecord, host: HostView | None, policy: Policy, now: float) 
         return "It is queued."
     others = f" {host.queued - 1:,} other URLs of the host are queued with it." if host.queued > 1 else ""
     rest = f"for {_span(host.due - now)} more" if host.due > now else "no longer"
+    if policy.manners(name).blocked:
+        return f"It is queued, and stays so: its host is on the blocklist.{others}"
     if policy.is_down(host.failures):
         return f"It is queued; its host is down: {host.failures} failures in a row, and it rests {rest}.{others}"
     if host.failures:

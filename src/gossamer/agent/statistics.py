@@ -24,9 +24,8 @@ class Statistics(msgspec.Struct):
     statuses: dict[int, int] = {}
     reasons: dict[str, int] = {}  # failed tries by reason
 
-    def count_page(self, status: int, received: int) -> None:
+    def count_page(self, status: int) -> None:
         self.pages += 1
-        self.bytes += received
         if 200 <= status < 300:
             self.ok += 1
         self.statuses[status] = self.statuses.get(status, 0) + 1

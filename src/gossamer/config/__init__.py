@@ -1,9 +1,10 @@
 """Settings: declared once in `options`, read by `load`, documented by `python -m gossamer.config`."""
 
-from gossamer.config.checks import connect_rule, dns_server, store_directory
+from gossamer.config.checks import block_pattern, connect_rule, dns_server, store_directory
 from gossamer.config.hosts import HostRule
+from gossamer.config.hours import Hours, caps_at, hours
 from gossamer.config.identity import default_contact, has_contact, user_agent
-from gossamer.config.load import load
+from gossamer.config.load import live_changes, load, reread
 from gossamer.config.option import Option
 from gossamer.config.options import (
     OPTIONS,
@@ -24,16 +25,22 @@ __all__ = [
     "FetchConfig",
     "FrontierConfig",
     "HostRule",
+    "Hours",
     "Option",
     "ParseConfig",
     "PolicyConfig",
     "ScopeConfig",
     "StoreConfig",
+    "block_pattern",
+    "caps_at",
     "connect_rule",
     "default_contact",
     "dns_server",
     "has_contact",
+    "hours",
+    "live_changes",
     "load",
+    "reread",
     "store_directory",
     "user_agent",
 ]

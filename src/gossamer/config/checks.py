@@ -90,6 +90,14 @@ def dns_server(text: str) -> tuple[str, int]:
         raise ValueError("the address of a DNS server such as 9.9.9.9, 127.0.0.1:5353 or [::1]:5353") from None
 
 
+def block_pattern(text: str) -> tuple[str, str]:
+    """(host, path) of a pattern; the path is empty where the whole host is meant. A scheme may be in front."""
+    host, slash, path = text.strip().rpartition("://")[2].partition("/")
+    if not host or not text.isprintable() or re.search(r"\s", text.strip()):
+        raise ValueError("a host or the beginning of a URL, such as example.org, *.example.org or example.org/forum/")
+    return host, slash + path if path else ""
+
+
 def _endpoint(text: str, default_port: int | None) -> tuple[str, int]:
     found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?", text)
     host, port = (found[1] or found[2], found[3]) if found else (text, None)

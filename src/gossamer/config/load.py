@@ -41,14 +41,49 @@ def load(file: Path | None = None, overrides: Mapping[str, object] | None = None
     return config
 
 
+def reread(file: Path, config: Config) -> Config:
+    """`config` with what the file says now; an option that is not in the file stays as it is."""
+    values, rules = _from_file(file)
+    sections: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        sections.setdefault(OPTIONS[name].section, {})[OPTIONS[name].key] = value
+    changed = {section: dataclasses.replace(getattr(config, section), **new) for section, new in sections.items()}
+    found = dataclasses.replace(config, hosts=rules, **changed)
+    _check_together(found)
+    return found
+
+
+def live_changes(old: Config, new: Config) -> tuple[Config, list[str], list[str]]:
+    """`old` with those changes that a running crawl can take, their names, and the names of the others."""
+    taken, others = [], []
+    sections: dict[str, dict[str, Any]] = {}
+    for name, option in OPTIONS.items():
+        value = getattr(getattr(new, option.section), option.key)
+        if value == getattr(getattr(old, option.section), option.key):
+            continue
+        if option.live:
+            taken.append(name)
+            sections.setdefault(option.section, {})[option.key] = value
+        else:
+            others.append(name)
+    if new.hosts != old.hosts:
+        taken.append("hosts")
+    changed = {section: dataclasses.replace(getattr(old, section), **values) for section, values in sections.items()}
+    return dataclasses.replace(old, hosts=new.hosts, **changed), taken, others
+
+
 def to_toml(config: Config) -> str:
-    lines = ["# What this crawl runs with. The command line wins over this file."]
+    lines = [
+        "# What this crawl runs with. The command line wins over this file when a crawl starts; options marked (live)",
+        "# may be changed here while it runs.",
+    ]
     for section, cls in SECTIONS.items():
         lines += ["", f"# {cls.__doc__}", f"[{section}]"]
         values = getattr(config, section)
         for key in _keys(cls):
             option = OPTIONS[f"{section}.{key}"]
-            lines += [f"# {option.help}", f"{key} = {option.kind.write(getattr(values, key))}"]
+            live = " (live)" if option.live else ""
+            lines += [f"# {option.help}{live}", f"{key} = {option.kind.write(getattr(values, key))}"]
     return "\n".join(lines + write_host_rules(config.hosts)) + "\n"
 
 

@@ -13,7 +13,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The documentation of an option. `once` options hold for one run and are not taken over by the next."""
+    """The documentation of an option. `once` options hold for one run and are not taken over by the next; `live` ones
+    may be changed while the crawl runs.
+    """
 
     kind: Kind[Any]
     help: str
@@ -21,6 +23,7 @@ class Option:
     flag: str = ""
     metavar: str = ""
     once: bool = False
+    live: bool = False
     default: Any = None
     section: str = ""
     key: str = ""

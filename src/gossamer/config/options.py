@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gossamer.config.checks import (
+    block_pattern,
     check_link_kind,
     check_media_type,
     check_network,
@@ -20,6 +21,7 @@ from gossamer.config.checks import (
     store_directory,
 )
 from gossamer.config.hosts import HostRule
+from gossamer.config.hours import hours
 from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Switch, Text, Whole, WholeOrNone
 from gossamer.config.option import Option, declare
 
@@ -89,18 +91,21 @@ class PolicyConfig:
         cost="A host gives at most one page per delay; 0 makes no pause and can overload a server.",
         flag="--delay",
         metavar="TIME",
+        live=True,
     )
     max_crawl_delay: float = declare(
         60.0,
         Duration(0),
         "The longest Crawl-delay of a robots.txt that is obeyed; longer ones count as this.",
         cost="A high cap lets a host keep its URLs queued for days; a low one may annoy its owner.",
+        live=True,
     )
     delay_factor: float = declare(
         1.0,
         Decimal(0, 1000),
         "Pause at least this many times the host's last response time; ignored when delay is 0.",
         cost="Slow hosts are visited more slowly still, and so do not break.",
+        live=True,
     )
     host_connections: int = declare(
         1,
@@ -109,48 +114,64 @@ class PolicyConfig:
         cost="More than 1 is felt by small servers.",
         flag="--host-connections",
         metavar="N",
+        live=True,
     )
     domain_connections: int = declare(
         16,
         Whole(0, 10_000),
         "Connections to the hosts of one registered domain at a time; 0 is no limit.",
         cost="A domain with many hosts is crawled no faster than this allows.",
+        live=True,
     )
     address_connections: int = declare(
         16,
         Whole(0, 10_000),
         "Connections to one address at a time; 0 is no limit. Hosts sent elsewhere with --connect are not counted.",
         cost="Hosts that share a server are crawled no faster than this allows.",
+        live=True,
     )
     burst: int = declare(
         1,
         Whole(1, 1000),
         "Visits to a host in a row over one connection; then it rests as long as it would have between them.",
         cost="More than 1 saves connections, and is felt by small servers.",
+        live=True,
     )
     robots_ttl: float = declare(
         86400.0,
         Duration(60),
         "How long a robots.txt holds before it is fetched again.",
         cost="A short time costs one more request per host each time; a long one obeys old rules.",
+        live=True,
     )
     max_tries: int = declare(
         4,
         Whole(1, 1000),
         "Visits to a URL that only fails before it counts as dead.",
         cost="Each try takes a turn of its host.",
+        live=True,
     )
     retry_wait: float = declare(
         10.0,
         Duration(0),
         "Wait before a failed visit is tried again; doubles each time.",
         cost="A short wait spends the tries while the host is still down.",
+        live=True,
     )
     max_retry_wait: float = declare(
         21600.0,
         Duration(0),
         "The longest wait before a failed visit is tried again.",
         cost="A crawl with failing hosts ends only after their last try.",
+        live=True,
+    )
+    blocklist: tuple[str, ...] = declare(
+        (),
+        Many(block_pattern),
+        "Never visit these: example.org is that host and all below it, *.example.org only those below, "
+        "example.org/forum/ the pages whose path begins so.",
+        cost="URLs of blocked hosts stay queued until the host is taken off the list; blocked pages are excluded.",
+        live=True,
     )
 
 
@@ -165,6 +186,7 @@ class FetchConfig:
         cost="Each may hold a response of up to max_body in memory, and one file descriptor.",
         flag="--connections",
         metavar="N",
+        live=True,
     )
     timeout: float = declare(
         60.0,
@@ -242,6 +264,7 @@ class FetchConfig:
         cost="The crawl takes at least pages / rate seconds.",
         flag="--rate",
         metavar="N",
+        live=True,
     )
     bandwidth: int = declare(
         0,
@@ -250,6 +273,15 @@ class FetchConfig:
         cost="The crawl takes at least bytes / bandwidth seconds.",
         flag="--bandwidth",
         metavar="SIZE",
+        live=True,
+    )
+    schedule: tuple[str, ...] = declare(
+        (),
+        Many(hours, comma=False),
+        "Other caps at certain hours of local time, the first that match: Mon-Fri 08:00-18:00 rate=5 bandwidth=1MB, "
+        "22:00-06:00 rate=0 (no cap), Sun pause.",
+        cost="None.",
+        live=True,
     )
 
 
@@ -351,6 +383,7 @@ class AgentConfig:
         flag="--max-pages",
         metavar="N",
         once=True,
+        live=True,
     )
     time_limit: float = declare(
         0.0,
@@ -360,18 +393,21 @@ class AgentConfig:
         flag="--time-limit",
         metavar="TIME",
         once=True,
+        live=True,
     )
     commit_interval: float = declare(
         1.0,
         Duration(0.01, 3600),
         "Everything becomes durable together at least this often.",
         cost="A commit waits for the disk; what came after the last one is fetched again after a crash.",
+        live=True,
     )
     commit_pages: int = declare(
         5000,
         Whole(1, 1_000_000),
         "Commit after this many pages even if the interval is not over.",
         cost="Memory for what is not yet committed.",
+        live=True,
     )
 
 

@@ -14,7 +14,8 @@ _INTRODUCTION = """\
 Every option has a default that a newcomer never needs to touch. Options stand in a TOML file given with
 `--config FILE`, and those with a flag on the command line, which wins over the file. A crawl's directory keeps what it
 runs with in `gossamer.toml`; going on with a crawl starts from there, unless another file is given. Only the limits of
-a run (marked *this run*) are not taken over.
+a run (marked *this run*) are not taken over. Options marked *live*, and the tables of hosts, may be changed in
+`gossamer.toml` while the crawl runs: it takes them up within two seconds, and says so.
 
 ```toml
 [policy]
@@ -66,7 +67,7 @@ def _row(option: Option) -> str:
         f"`{option.key}`",
         f"`{flag}`" if flag else "",
         default if default in ("none", "empty") else f"`{default}`",
-        option.help + (" *This run.*" if option.once else ""),
+        option.help + (" *This run.*" if option.once else "") + (" *Live.*" if option.live else ""),
         option.cost,
     ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

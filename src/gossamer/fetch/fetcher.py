@@ -62,9 +62,8 @@ class Fetcher:
         self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options)
         self._free: list[Transfer] = []
         self._busy: dict[pycurl.Curl, Transfer] = {}
-        self._connections = config.connections
-        self._resolving: set[asyncio.Task[None]] = set()
-        self._unresolved: list[Visit] = []
+        self.connections = config.connections
+        self._resolving: dict[asyncio.Task[None], Visit] = {}
         self._faults: list[Outcome] = []
         self._spent = 0.0
         self._targets: dict[str, str] = {}
@@ -79,7 +78,7 @@ class Fetcher:
     @property
     def room(self) -> int:
         """How many more visits may be started now."""
-        return self._connections - self.in_flight
+        return self.connections - self.in_flight
 
     def start(self, visit: Visit) -> None:
         host = host_of(visit.url) if visit.robots else visit.host  # robots.txt may be redirected to another host
@@ -88,8 +87,8 @@ class Fetcher:
             target = self._target(host)
         if target is None:
             task = self._loop.create_task(self._resolve_and_start(visit))
-            self._resolving.add(task)
-            task.add_done_callback(self._resolving.discard)
+            self._resolving[task] = visit
+            task.add_done_callback(lambda done: self._resolving.pop(done, None))
         else:
             self._begin(visit, target)
 
@@ -115,20 +114,22 @@ class Fetcher:
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 
-    def abort(self) -> list[Visit]:
-        """Drop everything in flight; gives the visits that were not finished."""
-        unfinished = [visit for visit, _ in self._faults]
-        self._faults.clear()
-        for task in self._resolving:
-            task.cancel()
+    def abort(self, which: Callable[[Visit], bool] = lambda visit: True) -> list[Visit]:
+        """Drop those in flight that are meant; gives them."""
+        dropped = [visit for visit, _ in self._faults if which(visit)]
+        self._faults = [outcome for outcome in self._faults if not which(outcome[0])]
+        for task, visit in list(self._resolving.items()):
+            if which(visit):
+                dropped.append(visit)
+                task.cancel()
+                del self._resolving[task]
         for curl, transfer in list(self._busy.items()):
-            self._multi.remove_handle(curl)
             assert transfer.visit is not None
-            unfinished.append(transfer.visit)
-        self._busy.clear()
-        unfinished += self._unresolved
-        self._unresolved = []
-        return unfinished
+            if which(transfer.visit):
+                dropped.append(transfer.visit)
+                self._multi.remove_handle(curl)
+                del self._busy[curl]
+        return dropped
 
     async def close(self) -> None:
         self.abort()
@@ -161,10 +162,8 @@ class Fetcher:
         return target
 
     async def _resolve_and_start(self, visit: Visit) -> None:
-        self._unresolved.append(visit)
         name = _name(host_of(visit.url))
         address = await self._resolver.resolve(name)
-        self._unresolved.remove(visit)
         if address:
             self._begin(visit, f"[{address}]:" if ":" in address else f"{address}:")
         else:

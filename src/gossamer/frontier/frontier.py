@@ -189,6 +189,8 @@ class Frontier:
             level.take(entry)
             if not rules[0].allows(entry.path):
                 reason: str = Reason.ROBOTS
+            elif manners.blocked_paths and any(path.match(entry.path) for path in manners.blocked_paths):
+                reason = "blocklist"
             elif manners.max_pages and host.pages + len(host.leased) >= manners.max_pages:
                 reason = "host_pages"
             else:
@@ -363,6 +365,17 @@ class Frontier:
     def _offer(self, host: HostQueue, now: float) -> None:
         if host.place is Place.IDLE and host.open:
             self.schedule.offer(host, now, self.policy.is_down(host.failures))
+
+    def change_policy(self, policy: Policy, now: float) -> None:
+        """Other delays, limits and blocks hold from now on, also for hosts whose turn was already set."""
+        self.policy = policy
+        self.schedule.limit(policy.domain_connections, policy.address_connections)
+        for host in self._roster.change_policy(policy):
+            if host.manners.blocked or host.place is Place.HELD:
+                self.schedule.drop(host)
+            if not host.leased:
+                self.schedule.group(host)
+            self._offer(host, now)
 
     # -- commit ------------------------------------------------------------------------------------------------------
 

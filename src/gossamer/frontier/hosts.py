@@ -299,7 +299,11 @@ class HostQueue:
 
     @property
     def open(self) -> bool:
-        """A visit may be leased: an entry waits, not enough are in hand, and robots.txt is not (it goes first)."""
+        """A visit may be leased: an entry waits, the host is not blocked, not enough are in hand, and robots.txt is not
+        (it goes first).
+        """
+        if self.manners.blocked:
+            return False
         leased = self.leased
         if leased and (len(leased) >= self.manners.connections or ROBOTS in leased):
             return False

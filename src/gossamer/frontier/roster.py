@@ -199,6 +199,16 @@ class Roster:
         if self._rested:
             host.due = max(host.due, self._rested + host.delay)
 
+    def change_policy(self, policy: Policy) -> list[HostQueue]:
+        """Gives the hosts in memory; each has its new manners."""
+        self._policy = policy
+        for host in self.hosts.values():
+            host.manners = policy.manners(host.name)
+        for origin in self.origins.values():
+            origin.manners = policy.manners(origin.name)
+        self._somebody_waits()  # perhaps a host on disk was blocked
+        return list(self.hosts.values())
+
     def touch(self, host: HostQueue) -> None:
         """It must be written at the next commit."""
         if not host.dirty:
@@ -232,7 +242,10 @@ class Roster:
         return found
 
     def _awake(self, name: str, now: float) -> HostQueue | None:
-        """A host from disk, unless it rests for long."""
+        """A host from disk, unless it rests for long or is blocked."""
+        if self._policy.manners(name).blocked:
+            self._left = True
+            return None
         host = self._load(name)
         if host.due <= now + _SOON or host.dirty:
             return host

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from heapq import heappop, heappush
 
@@ -27,7 +28,7 @@ class Schedule:
         self._waiting: list[float] = []
         self._due_then: dict[float, list[HostQueue]] = {}
         self._down: set[str] = set()
-        self._most = {"d": domain_connections, "a": address_connections}
+        self.limit(domain_connections, address_connections)
         self._in_hand: dict[str, int] = {}  # "d example.org", "a 192.0.2.7" -> visits
         self._held: dict[str, deque[HostQueue]] = {}
         self._ready_of: dict[str, int] = {}  # domain -> its hosts that are ready
@@ -35,6 +36,11 @@ class Schedule:
         self._picks = 0
         self.ready = 0
         self.waiting = 0  # those that are down not counted
+
+    def limit(self, domain_connections: int, address_connections: int) -> None:
+        """The limits that hold from now on."""
+        self._limited = {"d": domain_connections > 0, "a": address_connections > 0}
+        self._most = {"d": domain_connections or sys.maxsize, "a": address_connections or sys.maxsize}
 
     @property
     def down(self) -> int:
@@ -150,9 +156,9 @@ class Schedule:
     def group(self, host: HostQueue) -> None:
         """Say which domain and address a host belongs to; not while it has visits in hand."""
         groups = []
-        if self._most["d"] and host.domain != host.name:
+        if self._limited["d"] and host.domain != host.name:
             groups.append(f"d {host.domain}")
-        if self._most["a"] and host.address:
+        if self._limited["a"] and host.address:
             groups.append(f"a {host.address}")
         host.groups = tuple(groups)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from email.utils import parsedate_to_datetime
 from fnmatch import fnmatchcase
 
 import msgspec
 
 from gossamer.config import HostRule, PolicyConfig
+from gossamer.rules.blocklist import Blocklist
 
 BUSY = frozenset({429, 503})  # statuses of a server that asks to be left alone for a while
 _JITTER = 0.25  # of a wait, at most
@@ -27,6 +29,8 @@ class Manners(msgspec.Struct, frozen=True, gc=False):
     burst: int
     max_pages: int  # 0: no cap
     priority: int  # of its links, where nothing says otherwise; -1: the crawl's
+    blocked: bool = False  # not to be visited at all
+    blocked_paths: tuple[re.Pattern[str], ...] = ()
 
     def delay_of(self, crawl_delay: float) -> float:
         """Seconds between visits to a host whose robots.txt asks for `crawl_delay` (0: asks for nothing)."""
@@ -52,9 +56,25 @@ class Policy:
         self._retry_wait = config.retry_wait
         self._rules = [(rule.pattern, _manners(config, rule)) for rule in rules]
         self._general = _manners(config, HostRule(""))
+        self._blocklist = Blocklist(config.blocklist)
 
     def manners(self, host: str) -> Manners:
         """Of this host, by the first pattern that matches its name (without the port)."""
+        manners = self._manners(host)
+        blocked, paths = self._blocklist.blocks(host), self._blocklist.paths(host)
+        if blocked or paths:
+            return msgspec.structs.replace(manners, blocked=blocked, blocked_paths=paths)
+        return manners
+
+    def blocks(self, url: str, host: str) -> bool:
+        """The blocklist has this page, or all of its host."""
+        manners = self.manners(host)
+        if manners.blocked or not manners.blocked_paths:
+            return manners.blocked
+        path = url[url.index("/", 8) :]
+        return any(pattern.match(path) for pattern in manners.blocked_paths)
+
+    def _manners(self, host: str) -> Manners:
         name = host if host[:1] == "[" else host.partition(":")[0]
         for pattern, manners in self._rules:
             if fnmatchcase(name, pattern) or fnmatchcase(host, pattern):
