@@ -36,11 +36,11 @@ def _options(memory: int) -> dict[str, Options]:
     # A link to a known URL reads one block: small blocks that unpack fast.
     visits.set_bottommost_compression_type(DBCompressionType.lz4hc())
     _dictionary(visits, level=4, size=64 << 10)
-    visits.set_block_based_table_factory(_tables(cache, 4 << 10, entries_between_restarts=64))
-    # A host is read now and then, and more than one block of it.
+    visits.set_block_based_table_factory(_tables(cache, 8 << 10, entries_between_restarts=64, filter_bits=7))
+    # A host is read now and then, from its record on; only hosts that are new would gain by a filter.
     hosts.set_bottommost_compression_type(DBCompressionType.zstd())
-    _dictionary(hosts, level=9, size=64 << 10)
-    hosts.set_block_based_table_factory(_tables(cache, 16 << 10, entries_between_restarts=16))
+    _dictionary(hosts, level=9, size=128 << 10)
+    hosts.set_block_based_table_factory(_tables(cache, 12 << 10, entries_between_restarts=16, filter_bits=0))
     return {_VISITS: visits, _HOSTS: hosts}
 
 
@@ -65,16 +65,18 @@ def _dictionary(options: Options, level: int, size: int) -> None:
     options.set_bottommost_zstd_max_train_bytes(100 * size, True)
 
 
-def _tables(cache: Cache, block: int, entries_between_restarts: int) -> BlockBasedOptions:
+def _tables(cache: Cache, block: int, entries_between_restarts: int, filter_bits: int) -> BlockBasedOptions:
     table = BlockBasedOptions()
-    table.set_bloom_filter(8, False)
+    if filter_bits:
+        table.set_bloom_filter(filter_bits, False)
+        table.set_partition_filters(True)
     table.set_block_size(block)
     table.set_block_restart_interval(entries_between_restarts)
     table.set_format_version(6)
     # Filters and indexes count as cache, in small parts: whole ones are larger than a shard of the cache, and would be
     # read again for every question.
     table.set_index_type(BlockBasedIndexType.two_level_index_search())
-    table.set_partition_filters(True)
+    table.set_index_block_restart_interval(16)
     table.set_cache_index_and_filter_blocks(True)
     table.set_pin_top_level_index_and_filter(True)
     table.set_pin_l0_filter_and_index_blocks_in_cache(True)
