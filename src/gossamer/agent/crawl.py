@@ -15,10 +15,11 @@ import uvloop
 
 from gossamer.agent.agent import Agent
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.progress import Progress, Summary
 from gossamer.config import Config
 from gossamer.errors import SeedError
-from gossamer.fetch import Resolver
+from gossamer.fetch import Accesses, Resolver
 from gossamer.model.url import host_of, seed_url, why_not
 
 _SEEDS_AT_ONCE = 1000
@@ -72,6 +73,7 @@ class Crawl:
     ) -> Summary:
         self._directory.check()
         is_new = not self._directory.settings.exists()
+        config = self._within_limits()
         resolver = Resolver(self._config.fetch.connect, self._config.fetch.dns, self._clock)
         first = await self._next_usable(resolver)
         if is_new and not first:
@@ -79,7 +81,7 @@ class Crawl:
         self._directory.take()
         try:
             self._directory.save(self._config)
-            agent = self.agent = Agent(self._config, self._directory, resolver, self._clock)
+            agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice)
             try:
                 if ready is not None:
                     ready(agent)
@@ -89,6 +91,13 @@ class Crawl:
                 await agent.close()
         finally:
             self._directory.release()
+
+    def _within_limits(self) -> Config:
+        """The settings with as many connections as this machine can carry. What is kept is what was asked for."""
+        verdict = judge(self._config, facts_of(self._directory.home))
+        for text in verdict.notices:
+            self._notice(text)
+        return apply(self._config, verdict)
 
     async def _crawl(
         self,
@@ -151,7 +160,10 @@ class Crawl:
         unknown = set()
         if not self._names_checked:  # of a long list the first show whether names resolve at all; faults tell the rest
             self._names_checked = True
-            asked = sorted(name for name in names if resolver.redirect(name) is None)
+            accesses = Accesses(self._config.fetch, self._config.hosts, "", resolver.redirect)
+            asked = sorted(
+                name for name in names if resolver.redirect(name) is None and not accesses.resolved_elsewhere(name)
+            )
             answers = await asyncio.gather(*(resolver.resolve(_without_port(name)) for name in asked))
             unknown = {name for name, address in zip(asked, answers, strict=True) if not address}
         usable = []

@@ -16,6 +16,7 @@ from gossamer.config.options import (
     ScopeConfig,
     StoreConfig,
 )
+from gossamer.config.secrets import has_secrets, header, without_login
 
 __all__ = [
     "OPTIONS",
@@ -33,7 +34,10 @@ __all__ = [
     "default_contact",
     "dns_server",
     "has_contact",
+    "has_secrets",
+    "header",
     "load",
     "store_directory",
     "user_agent",
+    "without_login",
 ]
