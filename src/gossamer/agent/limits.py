@@ -58,7 +58,7 @@ def _by_descriptors(asked: int, facts: Facts) -> tuple[int, str]:
     limit = facts.hard
     if limit is None or limit >= _PER_CONNECTION * asked + _OTHER_FILES:
         return asked, ""
-    most = max(1, (limit - min(_OTHER_FILES, limit // 2)) // _PER_CONNECTION)
+    most = max(1, (limit - min(_OTHER_FILES, limit * 2 // 3)) // _PER_CONNECTION)
     if most >= asked:
         return asked, ""
     need = _PER_CONNECTION * asked + _OTHER_FILES_IN_TIME

@@ -8,6 +8,8 @@ put there once when it is opened), and that set is all the event loop watches (d
 from __future__ import annotations
 
 import asyncio
+import errno
+import resource
 import select
 import socket
 import ssl
@@ -30,6 +32,7 @@ Outcome = tuple[Visit, Page | Fault]
 
 _TICK = 0.05  # seconds: at least this often libcurl may look at its own time-outs
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
+_KEPT_FREE = 64  # file descriptors that no connection takes: the database needs some, and pycurl for a moment
 _SHORT_PAUSE = 0.1  # seconds before a visit for which there was no file descriptor is begun again
 _RECOVERY = 10.0  # seconds after which twice as many connections are tried again
 
@@ -56,7 +59,8 @@ class Fetcher:
         self._opened: list[socket.socket] = []
         self._wake: asyncio.Future[None] | None = None
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, max(config.connections * 2, 64))
+        self._highest = _highest_descriptor()
+        self._multi.setopt(pycurl.M_MAXCONNECTS, max(config.connections * 2, min(64, self._highest // 4)))
         self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
         self._accesses = Accesses(config, hosts, user_agent, resolver.redirect)
         self._usual = self._accesses.usual
@@ -338,6 +342,9 @@ class Fetcher:
     # -- waiting -----------------------------------------------------------------------------------------------------
 
     def _watch(self, connection: socket.socket) -> None:
+        if connection.fileno() >= self._highest:
+            connection.close()
+            raise OSError(errno.EMFILE, "the last file descriptors are for the crawl's own files")
         # libcurl uses a duplicate, under which the kernel goes on reporting events after ours is closed.
         self._epoll.register(connection.fileno(), _EDGES)
         self._opened.append(connection)
@@ -357,6 +364,12 @@ class Fetcher:
         finally:
             timer.cancel()
             self._wake = None
+
+
+def _highest_descriptor() -> int:
+    """File descriptors of connections stay below this."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1 << 31 if limit == resource.RLIM_INFINITY else limit - min(_KEPT_FREE, limit // 4)
 
 
 def _name(host: str) -> str:

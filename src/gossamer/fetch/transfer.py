@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import socket
 from collections.abc import Callable
@@ -193,7 +192,6 @@ class Transfer:
         try:
             connection = socket.socket(family, kind, protocol)
             self._watch(connection)
-            os.close(os.dup(connection.fileno()))  # pycurl needs one more
         except OSError:
             self.starved = True
             return pycurl.SOCKET_BAD
