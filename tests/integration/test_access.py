@@ -167,6 +167,19 @@ def test_targets_that_are_not_allowed_are_not_sent_to_a_proxy(web: TinyWeb, name
         assert len(through.asked) == 1
 
 
+def test_the_way_to_the_proxy_can_be_encrypted_and_is_verified(
+    tmp_path: Path, web: TinyWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads = Heads()
+    web.add_handler("http://www.example.org/", heads)
+    with tls_front(tmp_path, "localhost", web.port) as (port, authority):
+        settings = {"proxy": f"https://n:p@localhost:{port}"}
+        assert fault(fetch("http://www.example.org/", **settings)[0]).reason is Reason.PROXY
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        got = page(fetch("http://www.example.org/", **settings)[0])
+    assert got.request == heads.seen[0].replace(b"Basic bjpw", b"(withheld)")
+
+
 def test_networks_hold_through_a_proxy(web: TinyWeb) -> None:
     settings = {"proxy": f"http://127.0.0.1:{web.port}", "networks": ("93.184.216.0/24",)}
     page(fetch("http://93.184.216.34/", **settings)[0])  # type: ignore[arg-type]
@@ -231,7 +244,9 @@ def test_a_dead_proxy_costs_no_page_for_good(tmp_path: Path, web: TinyWeb) -> No
     web.add_page("http://www.example.org/", ["/next"])
     web.add_page("http://www.example.org/next")
     home, seeds = tmp_path / "c", ["http://www.example.org/"]
-    first = crawl(home, seeds, proxy=nobody, dns=NO_DNS, max_tries=2)
+    notices: list[str] = []
+    first = crawl(home, seeds, notices=notices, proxy=nobody, dns=NO_DNS, max_tries=2)
+    assert any("the proxy failed 2 times" in notice for notice in notices)
     assert (first.pages, first.faults, first.reason) == (0, 0, "complete")
     assert [visit.state for visit in read_visits(home)] == [State.QUEUED]
     second = crawl(home, seeds, proxy=f"http://127.0.0.1:{web.port}", dns=NO_DNS)
@@ -254,13 +269,17 @@ def test_a_proxy_that_dies_while_crawling_uses_up_no_tries(tmp_path: Path, web: 
     assert {visit.state for visit in read_visits(home)} == {State.FETCHED}
 
 
-def test_hosts_behind_a_proxy_do_not_share_its_address_limit(tmp_path: Path, web: TinyWeb) -> None:
+def test_hosts_behind_a_proxy_do_not_share_its_address_limit(tmp_path: Path) -> None:
     hosts = [f"www.example{number}.org" for number in range(8)]
-    for host in hosts:
-        web.add_page(f"http://{host}/")
     home = tmp_path / "c"
-    crawl(home, [f"http://{host}/" for host in hosts], proxy=f"http://127.0.0.1:{web.port}", dns=NO_DNS)
-    assert len(list(read_visits(home, State.FETCHED))) == 8
+    with TinyWeb(latency=0.3) as web:
+        for host in hosts:
+            web.add_page(f"http://{host}/")
+        through = f"http://127.0.0.1:{web.port}"
+        crawl(home, [f"http://{host}/" for host in hosts], proxy=through, dns=NO_DNS, address_connections=1)
+        arrivals = [arrival.time for arrival in web.log.arrivals if arrival.path == "/"]
+    assert len(arrivals) == 8
+    assert arrivals[-1] - arrivals[0] < 0.3, "one after the other they would have taken seven times as long"
     with open(next((home / "warc").glob("*.warc.gz")), "rb") as file:
         addresses = [record.headers.get("WARC-IP-Address") for record in ArchiveIterator(file, WarcRecordType.response)]
     assert set(addresses) == {None}

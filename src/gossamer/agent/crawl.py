@@ -20,6 +20,7 @@ from gossamer.agent.progress import Progress, Summary
 from gossamer.config import Config
 from gossamer.errors import SeedError
 from gossamer.fetch import Accesses, Resolver
+from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
 
 _SEEDS_AT_ONCE = 1000
@@ -136,6 +137,8 @@ class Crawl:
                 f"{last.queued:,} URLs of {last.hosts_down:,} hosts that do not answer are kept; "
                 "run the same command again later to try them again"
             )
+            if failures := last.reasons.get(Reason.PROXY):
+                self._notice(f"the proxy failed {failures:,} times: see that it runs, and that it lets this crawl in")
         return Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
 
     # -- seeds -------------------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ class Access:
         self._agent = f"User-Agent: {user_agent}\r\n".encode()
         self._tail = "".join(f"{name}: {value}\r\n" for name, value in shown.items()).encode()
         self._absolute = proxy.startswith("http")  # plain http is asked of the proxy itself, with the whole URL
+        self._encrypted = proxy.startswith("https")  # the way to it
         self._login = b"Proxy-Authorization: %b\r\n" % _WITHHELD.encode() if "@" in proxy else b""
 
     @property
@@ -88,6 +89,8 @@ class Access:
             if curl.getinfo(pycurl.PROXY_ERROR) in _UNREACHABLE:
                 return Fault(Reason.CONNECT, True, f"the proxy {self.proxy_name} cannot reach it: {detail}", now)
             return self._fault(f"fails: {detail}", now)
+        if outcome.reason is Reason.TLS and self._encrypted and not curl.getinfo(pycurl.HTTP_CONNECTCODE):
+            return self._fault(f"cannot be trusted: {detail}", now)
         if error == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.CONNECT_TIME):
             return self._fault(f"does not answer: {detail}", now)
         return outcome
