@@ -284,6 +284,7 @@ def test_host_rules_are_read_and_mistakes_named(tmp_path: Path) -> None:
         ("[hosts]\na = 1\n", "is a table"),
         ("hosts = 1\n", "hosts"),
         ('[hosts."a"]\nproxy = "x"\n', r'\[hosts."a"\] proxy: .x. is not the URL of a proxy'),
+        ('[hosts."a"]\nuser = "a:b"\nheaders = ["authorization: x"]\n', "both user and an Authorization header"),
         ('[hosts."a"]\ncookies = 1\n', r'\[hosts."a"\] cookies: 1 is not true or false'),
     ]:
         with pytest.raises(ConfigError, match=words):

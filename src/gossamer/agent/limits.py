@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -108,7 +109,8 @@ def apply(config: Config, verdict: Verdict) -> Config:
     """What the crawl really runs with; raises the soft limit of file descriptors."""
     if verdict.descriptors is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (verdict.descriptors, hard))
+        with suppress(OSError, ValueError):  # where it is forbidden, running out is met in the middle
+            resource.setrlimit(resource.RLIMIT_NOFILE, (verdict.descriptors, hard))
     if verdict.connections == config.fetch.connections:
         return config
     return replace(config, fetch=replace(config.fetch, connections=verdict.connections))

@@ -59,7 +59,10 @@ def read_host_rules(tables: Any, checked: Callable[[Any, object, str], Any]) -> 
                     + (nearest(key, HOST_OPTIONS) or f"; known are {', '.join(HOST_OPTIONS)}")
                 )
         values = {key: checked(HOST_OPTIONS[key][0].read, value, f"{where} {key}") for key, value in table.items()}
-        rules.append(HostRule(pattern.lower(), **values))
+        rule = HostRule(pattern.lower(), **values)
+        if rule.user and any(line.lower().startswith("authorization:") for line in rule.headers):
+            raise ValueError(f"{where} has both user and an Authorization header: give one of them")
+        rules.append(rule)
     return tuple(rules)
 
 

@@ -22,7 +22,7 @@ from gossamer.config import FetchConfig, HostRule
 from gossamer.fetch.access import HEADERS, Access, Accesses
 from gossamer.fetch.cookies import Jar
 from gossamer.fetch.guard import Guard
-from gossamer.fetch.resolver import Resolver, literal
+from gossamer.fetch.resolver import Resolver, ShortageError, literal
 from gossamer.fetch.transfer import Limits, Transfer
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.domain import is_public_name
@@ -182,7 +182,7 @@ class Fetcher:
         name = _name(host_of(visit.url))
         try:
             address = await self._resolver.resolve(name)
-        except OSError:
+        except ShortageError:
             self._unresolved.remove(visit)
             self._postpone(visit)
             return
@@ -223,7 +223,7 @@ class Fetcher:
         self._unresolved.append(visit)
         try:
             address = await self._resolver.resolve(name)
-        except OSError:
+        except ShortageError:
             self._unresolved.remove(visit)
             self._postpone(visit)
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import fnmatch
 import ipaddress
 import os
@@ -20,6 +19,10 @@ _LEAST_TTL, _MOST_TTL = 30.0, 86_400.0
 _NEGATIVE_TTL = 60.0
 _MOST_NAMES = 200_000
 _HANDFUL = 8  # file descriptors
+
+
+class ShortageError(Exception):
+    """There is no file descriptor left to ask with, so nothing is known of the name."""
 
 
 class Resolver:
@@ -52,7 +55,7 @@ class Resolver:
         return literal(name)
 
     async def resolve(self, name: str) -> str:
-        """The address of `name`, or "" when there is none. OSError when there is no file descriptor to ask with."""
+        """The address of `name`, or "" when there is none. ShortageError when it cannot be asked for."""
         known = self.known(name)
         if known is not None:
             return known
@@ -72,7 +75,7 @@ class Resolver:
             found = await self._dns.getaddrinfo(name, type=socket.SOCK_STREAM)
         except aiodns.error.DNSError:
             if _few_descriptors():  # nobody was asked, so nothing is known
-                raise OSError(errno.EMFILE, "no file descriptor left to ask for a name") from None
+                raise ShortageError from None
             self._remember(name, "", _NEGATIVE_TTL)
             return ""
         # IPv4 first: it works everywhere, and a connection is pinned to one address.

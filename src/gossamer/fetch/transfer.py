@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import socket
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from gossamer.fetch.guard import Guard
 from gossamer.model import Fault, Page, Reason, Visit
 
 _LENGTH = re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.I)
+_SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _TYPE = re.compile(rb"\ncontent-type[ \t]*:[ \t]*([^\r\n]*)", re.I).search
 
 # libcurl's errors, as reasons from our list and whether another try may help.
@@ -192,8 +194,8 @@ class Transfer:
         try:
             connection = socket.socket(family, kind, protocol)
             self._watch(connection)
-        except OSError:
-            self.starved = True
+        except OSError as error:
+            self.starved = error.errno in _SHORTAGE
             return pycurl.SOCKET_BAD
         self.starved = False
         return connection
