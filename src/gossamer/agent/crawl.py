@@ -19,7 +19,7 @@ from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.progress import Progress, Summary
 from gossamer.config import Config
 from gossamer.errors import SeedError
-from gossamer.fetch import Accesses, Resolver
+from gossamer.fetch import Accesses, Resolver, ShortageError
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
 
@@ -167,7 +167,7 @@ class Crawl:
             asked = sorted(
                 name for name in names if resolver.redirect(name) is None and not accesses.resolved_elsewhere(name)
             )
-            answers = await asyncio.gather(*(resolver.resolve(_without_port(name)) for name in asked))
+            answers = await asyncio.gather(*(_address(resolver, _without_port(name)) for name in asked))
             unknown = {name for name, address in zip(asked, answers, strict=True) if not address}
         usable = []
         for url in urls:
@@ -195,6 +195,13 @@ def _signals(agent: Agent) -> Iterator[None]:
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+
+
+async def _address(resolver: Resolver, name: str) -> str:
+    try:
+        return await resolver.resolve(name)
+    except ShortageError:
+        return "unknown"  # no reason to leave a seed out
 
 
 def _without_port(host: str) -> str:
