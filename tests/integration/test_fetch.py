@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 import time
 from collections.abc import Iterator
 
+import pycurl
 import pytest
 
 from gossamer.config import FetchConfig
 from gossamer.fetch import Fetcher, Resolver
+from gossamer.fetch.guard import Guard
+from gossamer.fetch.transfer import Limits, Transfer
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.testing import TinyWeb
 from gossamer.testing.web import End, Reply, Request
@@ -188,6 +192,13 @@ def test_refused_connections_and_refused_addresses(web: TinyWeb) -> None:
 
         assert fault(asyncio.run(run())).reason is reason
     assert web.log.arrivals == []
+
+
+def test_a_family_of_addresses_that_this_machine_has_not_is_no_shortage() -> None:
+    transfer = Transfer(Guard(True), Limits(1, 1, ()), lambda _: None, {})
+    unknown_family = 99
+    assert transfer._open_socket(0, (unknown_family, socket.SOCK_STREAM, 0, ("127.0.0.1", 80))) == pycurl.SOCKET_BAD
+    assert not transfer.starved, "it would be tried again for ever"
 
 
 def test_many_at_once_each_get_their_own(web: TinyWeb) -> None:

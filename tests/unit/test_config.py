@@ -17,6 +17,7 @@ from gossamer.config import (
     default_contact,
     dns_server,
     has_contact,
+    has_secrets,
     load,
     user_agent,
 )
@@ -33,6 +34,7 @@ from gossamer.config.kinds import (
     WholeOrNone,
 )
 from gossamer.config.options import SECTIONS, FetchConfig
+from gossamer.config.secrets import ProxyUrl
 from gossamer.errors import ConfigError
 
 
@@ -109,6 +111,10 @@ def test_a_limit_holds_for_one_run(tmp_path: Path) -> None:
         ({"policy.host_connections": 50, "fetch.connections": 4}, "--host-connections (50) is more than --connections"),
         ({"scope.networks": "10.0.0.0/8"}, "--networks 10.0.0.0/8: all of these are private"),
         ({"scope.include": ["\udcff"]}, "is not text in UTF-8"),
+        ({"fetch.proxy": "proxy:3128"}, "fetch.proxy: 'proxy:3128' is not the URL of a proxy with its port, such as"),
+        ({"fetch.proxy": "http://me:secret@proxy"}, "fetch.proxy: 'http://proxy' is not the URL of a proxy"),
+        ({"fetch.proxy": "me:secret@proxy:99999"}, "fetch.proxy: 'proxy:99999' is not the URL of a proxy"),
+        ({"fetch.proxy": "ftp://me:sec@ret@proxy:21"}, "fetch.proxy: 'ftp://proxy:21' is not the URL of a proxy"),
     ],
 )
 def test_a_wrong_option_is_named_with_what_is_expected(given_: dict[str, object], message: str) -> None:
@@ -175,6 +181,8 @@ def values(key: str, kind: Kind[Any]) -> st.SearchStrategy[Any]:
             return st.booleans()
         case Text():
             return st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1)
+        case ProxyUrl():
+            return st.sampled_from(["", "http://proxy.example:3128", 'socks5h://na"me:p%40ss@[::1]:1080'])
         case Many():
             return st.lists(_TEXTS[key], max_size=3).map(tuple)
     raise AssertionError(f"no strategy for {key}")
@@ -184,6 +192,8 @@ _RULES = [
     HostRule("*.example.org", delay=0.0, priority=0),
     HostRule('say "hello"', connections=2, max_pages=10),
     HostRule("back\\slash", burst=20, delay=2.5, priority=9),
+    HostRule("in.example", proxy="", user='me:"pä ss\\', headers=('X-Token: a"b\\c', "Cookie: id=1"), cookies=False),
+    HostRule("out.example", proxy="socks5://n:p@127.0.0.1:1080", cookies=True),
 ]
 
 
@@ -276,6 +286,37 @@ def test_host_rules_are_read_and_mistakes_named(tmp_path: Path) -> None:
         ('[hosts."a"]\npriority = 12\n', r'\[hosts."a"\] priority: 12 is not'),
         ("[hosts]\na = 1\n", "is a table"),
         ("hosts = 1\n", "hosts"),
+        ('[hosts."a"]\nproxy = "x"\n', r'\[hosts."a"\] proxy: .x. is not the URL of a proxy'),
+        ('[hosts."a"]\nuser = "a:b"\nheaders = ["authorization: x"]\n', "both user and an Authorization header"),
+        ('[hosts."a"]\ncookies = 1\n', r'\[hosts."a"\] cookies: 1 is not true or false'),
     ]:
         with pytest.raises(ConfigError, match=words):
             load(written(tmp_path, wrong))
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ('user = "hush-hush"', r"user: '…' is not name:password"),
+        ('user = "me:hush\\nX: y"', r"user: '…' is not name:password"),
+        ("user = ['hush']", r"user: '…' is not name:password"),
+        ('headers = ["hush hush"]', "headers: '…' is not a header such as"),
+        ('headers = ["X-Token: hush\\r\\nX: y"]', "headers: 'X-Token' is not a header such as"),
+        ('headers = ["X-Token:"]', "headers: 'X-Token' is not a header such as"),
+        ('headers = ["Host: hush"]', "headers: 'Host' is not a header that can be set here"),
+        ('headers = ["user-agent: hush"]', "headers: 'user-agent' is not a header that can be set here"),
+    ],
+)
+def test_what_is_wrong_with_a_secret_is_said_without_it(tmp_path: Path, setting: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as caught:
+        load(written(tmp_path, f'[hosts."a"]\n{setting}\n'))
+    assert "hush" not in str(caught.value)
+
+
+def test_secrets_are_not_printed_with_the_settings(tmp_path: Path) -> None:
+    text = '[fetch]\nproxy = "http://me:hush@p:1"\n[hosts."a"]\nuser = "me:hush"\nheaders = ["X: hush"]\nproxy = "http://:hush@p:1"\n'
+    config = load(written(tmp_path, text))
+    assert "hush" in config.to_toml()
+    assert "hush" not in repr(config)
+    assert has_secrets(config)
+    assert not has_secrets(load(None, {"fetch.proxy": "http://p:1"}))

@@ -43,7 +43,14 @@ _PARSED = ("text/html", "application/xhtml+xml")
 class Agent:
     """Invariant: what `frontier.commit` makes durable is consistent with what `store.sync` made durable just before."""
 
-    def __init__(self, config: Config, directory: CrawlDir, resolver: Resolver, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        directory: CrawlDir,
+        resolver: Resolver,
+        clock: Callable[[], float],
+        notice: Callable[[str], None] = lambda _: None,
+    ) -> None:
         now = clock()
         self._config = config
         self._clock = clock
@@ -63,7 +70,9 @@ class Agent:
         self._user_agent = agent_name
         self._token = product_token(agent_name).lower()
         self._store = Store(directory.warc, config.store, self._stored("store", StorePosition), agent_name)
-        self._fetcher = Fetcher(config.fetch, agent_name, config.scope.types, config.scope.networks, resolver, clock)
+        self._fetcher = Fetcher(
+            config.fetch, agent_name, config.scope.types, config.scope.networks, resolver, clock, config.hosts, notice
+        )
         self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
         self._meter = Meter(self.statistics, now)
         self._speed = Speed(config.fetch, now)
@@ -176,7 +185,8 @@ class Agent:
             if outcome.reason is Reason.ADDRESS:  # its pages meet the same refusal, and are excluded for what it is
                 self.frontier.settle_robots(visit, ALLOW_ALL, now, 0.0, expires)
                 return
-            self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
+            unreachable = Reason.PROXY if outcome.reason is Reason.PROXY else Reason.ROBOTS_UNREACHABLE
+            self.statistics.count_failure(unreachable)
             self.frontier.settle_robots(visit, None, now, 0.0, expires)
             return
         self._store.append(outcome)
@@ -281,7 +291,7 @@ class Agent:
         self._break_off(lambda visit: policy.blocks(visit.url, visit.host))
         self.frontier.change_policy(policy, now)
         self._speed.change(config.fetch, now)
-        self._fetcher.connections = config.fetch.connections
+        self._fetcher.change(config.fetch.connections, config.hosts)
         self._fetcher.wake()
 
     # -- the commit --------------------------------------------------------------------------------------------------

@@ -15,11 +15,13 @@ import uvloop
 
 from gossamer.agent.agent import Agent
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
 from gossamer.config import Config
 from gossamer.errors import SeedError
-from gossamer.fetch import Resolver
+from gossamer.fetch import Accesses, Resolver, ShortageError
+from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
 
 _SEEDS_AT_ONCE = 1000
@@ -73,6 +75,7 @@ class Crawl:
     ) -> Summary:
         self._directory.check()
         is_new = not self._directory.settings.exists()
+        config = self._within_limits(self._config)
         resolver = Resolver(self._config.fetch.connect, self._config.fetch.dns, self._clock)
         first = await self._next_usable(resolver)
         if is_new and not first:
@@ -80,7 +83,7 @@ class Crawl:
         self._directory.take()
         try:
             self._directory.save(self._config)
-            agent = self.agent = Agent(self._config, self._directory, resolver, self._clock)
+            agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice)
             try:
                 if ready is not None:
                     ready(agent)
@@ -91,6 +94,13 @@ class Crawl:
         finally:
             self._directory.release()
 
+    def _within_limits(self, config: Config) -> Config:
+        """The settings with as many connections as this machine can carry. What is kept is what was asked for."""
+        verdict = judge(config, facts_of(self._directory.home))
+        for text in verdict.notices:
+            self._notice(text)
+        return apply(config, verdict)
+
     async def _crawl(
         self,
         agent: Agent,
@@ -100,7 +110,7 @@ class Crawl:
         every: float,
     ) -> Summary:
         settings = LiveSettings(self._directory.settings, self._config, self._notice)
-        beside = [asyncio.create_task(settings.follow(agent))]
+        beside = [asyncio.create_task(settings.follow(lambda config: agent.change(self._within_limits(config))))]
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
         try:
@@ -132,6 +142,8 @@ class Crawl:
                 f"{last.queued:,} URLs of {last.hosts_down:,} hosts that do not answer{blocked} are kept; "
                 "run the same command again later to try them again"
             )
+            if failures := last.reasons.get(Reason.PROXY):
+                self._notice(f"the proxy failed {failures:,} times: see that it runs, and that it lets this crawl in")
         return Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
 
     # -- seeds -------------------------------------------------------------------------------------------------------
@@ -156,8 +168,11 @@ class Crawl:
         unknown = set()
         if not self._names_checked:  # of a long list the first show whether names resolve at all; faults tell the rest
             self._names_checked = True
-            asked = sorted(name for name in names if resolver.redirect(name) is None)
-            answers = await asyncio.gather(*(resolver.resolve(_without_port(name)) for name in asked))
+            accesses = Accesses(self._config.fetch, self._config.hosts, "", resolver.redirect)
+            asked = sorted(
+                name for name in names if resolver.redirect(name) is None and not accesses.resolved_elsewhere(name)
+            )
+            answers = await asyncio.gather(*(_address(resolver, _without_port(name)) for name in asked))
             unknown = {name for name, address in zip(asked, answers, strict=True) if not address}
         usable = []
         for url in urls:
@@ -185,6 +200,13 @@ def _signals(agent: Agent) -> Iterator[None]:
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+
+
+async def _address(resolver: Resolver, name: str) -> str:
+    try:
+        return await resolver.resolve(name)
+    except ShortageError:
+        return "unknown"  # no reason to leave a seed out
 
 
 def _without_port(host: str) -> str:

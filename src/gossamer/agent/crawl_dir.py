@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import IO
 
-from gossamer.config import Config
+from gossamer.config import Config, has_secrets
 from gossamer.errors import CrawlDirError
 
 FORMAT = 1
@@ -106,7 +106,10 @@ class CrawlDir:
     def save(self, config: Config) -> None:
         """Write what the crawl runs with; whole or not at all."""
         fresh = self.settings.with_suffix(".toml.new")
-        with open(fresh, "w", encoding="utf-8") as file:
+        # Passwords are for their owner alone, from the first byte on.
+        mode = 0o600 if has_secrets(config) else 0o666
+        fresh.unlink(missing_ok=True)
+        with open(fresh, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, mode)) as file:
             file.write(_HEADING.format(format=FORMAT) + "\n\n" + config.to_toml())
             file.flush()
             os.fsync(file.fileno())

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from gossamer.agent.agent import Agent
 from gossamer.config import OPTIONS, Config, live_changes, reread
 from gossamer.errors import ConfigError
 
@@ -22,12 +21,12 @@ class LiveSettings:
         self._notice = notice
         self._taken = self._seen = _stamp(file)
 
-    async def follow(self, agent: Agent) -> None:
+    async def follow(self, change: Callable[[Config], None]) -> None:
         while True:
             await asyncio.sleep(_LOOK_EVERY)
             config = self.look()
             if config is not None:
-                agent.change(config)
+                change(config)
 
     def look(self) -> Config | None:
         """What to run with from now on, if that was changed."""

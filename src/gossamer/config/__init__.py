@@ -17,6 +17,7 @@ from gossamer.config.options import (
     ScopeConfig,
     StoreConfig,
 )
+from gossamer.config.secrets import has_secrets, header, without_login
 
 __all__ = [
     "OPTIONS",
@@ -37,10 +38,13 @@ __all__ = [
     "default_contact",
     "dns_server",
     "has_contact",
+    "has_secrets",
+    "header",
     "hours",
     "live_changes",
     "load",
     "reread",
     "store_directory",
     "user_agent",
+    "without_login",
 ]

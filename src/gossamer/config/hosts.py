@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gossamer.config.checks import nearest
-from gossamer.config.kinds import Duration, Kind, Whole
+from gossamer.config.kinds import Duration, Kind, Switch, Whole
+from gossamer.config.secrets import Headers, Login, ProxyUrl
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,13 @@ class HostRule:
     burst: int = 0
     max_pages: int = 0
     priority: int | None = None
+    proxy: str | None = field(default=None, repr=False)
+    user: str = field(default="", repr=False)
+    headers: tuple[str, ...] = field(default=(), repr=False)
+    cookies: bool | None = None
 
+
+_ZERO_SAYS_SOMETHING = ("delay", "priority", "proxy", "cookies")
 
 # Key, how it is read, and what it means; docs/configuration.md is made from this.
 HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
@@ -29,6 +36,10 @@ HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
     "burst": (Whole(1, 1000), "Visits in a row before a rest."),
     "max_pages": (Whole(1), "The most pages to store; further URLs are excluded (`host_pages`)."),
     "priority": (Whole(0, 9), "Which of its URLs come when: 0 first, 9 last; 4 is usual."),
+    "proxy": (ProxyUrl(), "The proxy to go through, instead of `fetch.proxy`; empty goes directly."),
+    "user": (Login(), "`name:password`, sent as basic authentication with every request."),
+    "headers": (Headers(), 'Sent with every request: `["X-Token: abc"]`. They replace those of the same name.'),
+    "cookies": (Switch(), "Take cookies and send them back, instead of what `fetch.cookies` says."),
 }
 
 
@@ -48,7 +59,10 @@ def read_host_rules(tables: Any, checked: Callable[[Any, object, str], Any]) -> 
                     + (nearest(key, HOST_OPTIONS) or f"; known are {', '.join(HOST_OPTIONS)}")
                 )
         values = {key: checked(HOST_OPTIONS[key][0].read, value, f"{where} {key}") for key, value in table.items()}
-        rules.append(HostRule(pattern.lower(), **values))
+        rule = HostRule(pattern.lower(), **values)
+        if rule.user and any(line.lower().startswith("authorization:") for line in rule.headers):
+            raise ValueError(f"{where} has both user and an Authorization header: give one of them")
+        rules.append(rule)
     return tuple(rules)
 
 
@@ -59,6 +73,6 @@ def write_host_rules(rules: tuple[HostRule, ...]) -> list[str]:
         lines += ["", f'[hosts."{quoted}"]']
         for key, (kind, _) in HOST_OPTIONS.items():
             value = getattr(rule, key)
-            if value is not None and (value or key in ("delay", "priority")):
+            if value is not None and (value or key in _ZERO_SAYS_SOMETHING):
                 lines.append(f"{key} = {kind.write(value)}")
     return lines

@@ -33,5 +33,7 @@ class Option:
         return f"{self.section}.{self.key}"
 
 
-def declare(default: T, kind: Kind[Any], help: str, *, cost: str, **more: Any) -> T:
-    return dataclasses.field(default=default, metadata={"option": Option(kind, help, cost, **more)})
+def declare(default: T, kind: Kind[Any], help: str, *, cost: str, secret: bool = False, **more: Any) -> T:
+    """`secret` values are left out where settings are printed."""
+    option = Option(kind, help, cost, **more)
+    return dataclasses.field(default=default, repr=not secret, metadata={"option": option})

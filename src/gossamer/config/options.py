@@ -24,6 +24,7 @@ from gossamer.config.hosts import HostRule
 from gossamer.config.hours import hours
 from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Switch, Text, Whole, WholeOrNone
 from gossamer.config.option import Option, declare
+from gossamer.config.secrets import ProxyUrl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +257,20 @@ class FetchConfig:
         cost="Every new host costs them one or two questions.",
         flag="--dns",
         metavar="IP[:PORT]",
+    )
+    proxy: str = declare(
+        "",
+        ProxyUrl(),
+        "Send requests through this proxy: http, https, socks5 (names are resolved here) or socks5h (by the proxy); the"
+        " environment is not asked for one.",
+        cost="Where the proxy connects to is judged only as far as this machine can tell.",
+        secret=True,
+    )
+    cookies: bool = declare(
+        False,
+        Switch(),
+        "Take cookies and send them back to the host that set them, until the run ends.",
+        cost="Servers can tell the visits of a crawl apart from others, and may show it other pages.",
     )
     rate: float = declare(
         0.0,

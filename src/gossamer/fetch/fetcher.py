@@ -8,30 +8,33 @@ put there once when it is opened), and that set is all the event loop watches (d
 from __future__ import annotations
 
 import asyncio
+import errno
+import resource
 import select
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from time import perf_counter
 
 import pycurl
 
-from gossamer.config import FetchConfig
+from gossamer.config import FetchConfig, HostRule
+from gossamer.fetch.access import HEADERS, Access, Accesses
+from gossamer.fetch.cookies import Jar
 from gossamer.fetch.guard import Guard
-from gossamer.fetch.resolver import Resolver, literal
+from gossamer.fetch.resolver import Resolver, ShortageError, literal
 from gossamer.fetch.transfer import Limits, Transfer
 from gossamer.model import Fault, Page, Reason, Visit
+from gossamer.model.domain import is_public_name
 from gossamer.model.url import host_of
 
 Outcome = tuple[Visit, Page | Fault]
 
 _TICK = 0.05  # seconds: at least this often libcurl may look at its own time-outs
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
-_HEADERS = (
-    "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-    "Accept-Language: *",
-    "Accept-Encoding: gzip, deflate, br",
-)
+_KEPT_FREE = 64  # file descriptors that no connection takes: the database needs some, and pycurl for a moment
+_SHORT_PAUSE = 0.1  # seconds before a visit for which there was no file descriptor is begun again
+_RECOVERY = 10.0  # seconds after which twice as many connections are tried again
 
 
 class Fetcher:
@@ -45,6 +48,8 @@ class Fetcher:
         networks: tuple[str, ...],
         resolver: Resolver,
         clock: Callable[[], float],
+        hosts: tuple[HostRule, ...] = (),
+        notice: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._clock = clock
         self._resolver = resolver
@@ -54,41 +59,59 @@ class Fetcher:
         self._opened: list[socket.socket] = []
         self._wake: asyncio.Future[None] | None = None
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, max(config.connections * 2, 64))
+        self._highest = _highest_descriptor()
+        self._multi.setopt(pycurl.M_MAXCONNECTS, max(config.connections * 2, min(64, self._highest // 4)))
         self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
-        guard = Guard(config.allow_private, networks)
+        self._accesses = Accesses(config, hosts, user_agent, resolver.redirect)
+        self._usual = self._accesses.usual
+        self._jar = Jar(clock)
+        guard = self._guard = Guard(config.allow_private, networks)
+        self._local_names, self._networks = config.allow_private, bool(networks)
         limits = Limits(config.max_body, config.max_headers, types)
         options = _options(config, user_agent)
         self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options)
         self._free: list[Transfer] = []
         self._busy: dict[pycurl.Curl, Transfer] = {}
-        self.connections = config.connections
+        self._connections = self._most = config.connections
+        self._notice = notice
+        self._postponed: list[Visit] = []  # no file descriptor was left for them
+        self._again = 0.0
+        self._recovery: asyncio.TimerHandle | None = None
         self._resolving: dict[asyncio.Task[None], Visit] = {}
         self._faults: list[Outcome] = []
         self._spent = 0.0
         self._targets: dict[str, str] = {}
         self._request_tail = (
-            f"\r\nUser-Agent: {user_agent}\r\n" + "".join(f"{line}\r\n" for line in _HEADERS) + "\r\n"
+            f"\r\nUser-Agent: {user_agent}\r\n" + "".join(f"{line}\r\n" for line in HEADERS) + "\r\n"
         ).encode()
 
     @property
     def in_flight(self) -> int:
-        return len(self._busy) + len(self._resolving) + len(self._faults)
+        return len(self._busy) + len(self._resolving) + len(self._faults) + len(self._postponed)
 
     @property
     def room(self) -> int:
         """How many more visits may be started now."""
-        return self.connections - self.in_flight
+        return self._connections - self.in_flight
+
+    def change(self, connections: int, hosts: tuple[HostRule, ...]) -> None:
+        """Other limits and other settings of hosts from now on."""
+        self._most = connections
+        self._limit_connections(connections)
+        self._accesses = self._accesses.changed(hosts)
+        # Handles that were once told of a host's own settings must be told of the usual ones too.
+        self._usual = self._usual and self._accesses.usual
 
     def start(self, visit: Visit) -> None:
         host = host_of(visit.url) if visit.robots else visit.host  # robots.txt may be redirected to another host
+        if not self._usual and self._accesses.of(host).proxy:
+            self._start_through_proxy(visit, host)
+            return
         target = self._targets.get(host)
         if target is None:
             target = self._target(host)
         if target is None:
-            task = self._loop.create_task(self._resolve_and_start(visit))
-            self._resolving[task] = visit
-            task.add_done_callback(lambda done: self._resolving.pop(done, None))
+            self._in_background(visit, self._resolve_and_start(visit))
         else:
             self._begin(visit, target)
 
@@ -129,10 +152,14 @@ class Fetcher:
                 dropped.append(transfer.visit)
                 self._multi.remove_handle(curl)
                 del self._busy[curl]
+        dropped += filter(which, self._postponed)
+        self._postponed = [visit for visit in self._postponed if not which(visit)]
         return dropped
 
     async def close(self) -> None:
         self.abort()
+        if self._recovery is not None:
+            self._recovery.cancel()
         for transfer in self._free:
             transfer.curl.close()
         self._multi.close()
@@ -163,22 +190,76 @@ class Fetcher:
 
     async def _resolve_and_start(self, visit: Visit) -> None:
         name = _name(host_of(visit.url))
-        address = await self._resolver.resolve(name)
+        try:
+            address = await self._resolver.resolve(name)
+        except ShortageError:
+            self._postpone(visit)
+            return
         if address:
             self._begin(visit, f"[{address}]:" if ":" in address else f"{address}:")
         else:
             self._faults.append((visit, Fault(Reason.DNS, True, f"{name} does not resolve", self._clock())))
         self.wake()
 
+    def _in_background(self, visit: Visit, starting: Coroutine[None, None, None]) -> None:
+        task = self._loop.create_task(starting)
+        self._resolving[task] = visit
+        task.add_done_callback(lambda done: self._resolving.pop(done, None))
+
     def _begin(self, visit: Visit, target: str) -> None:
         transfer = self._free.pop() if self._free else self._new_transfer()
+        if not self._usual:
+            access = self._accesses.of(host_of(visit.url))
+            cookie = self._jar.header(visit.url) if access.cookies else ""
+            transfer.use(access, "; ".join(filter(None, (access.cookie, cookie))))
         transfer.begin(visit, target, self._clock())
         self._busy[transfer.curl] = transfer
         self._multi.add_handle(transfer.curl)
 
+    # -- through a proxy ---------------------------------------------------------------------------------------------
+
+    def _start_through_proxy(self, visit: Visit, host: str) -> None:
+        """The guard sees only the proxy's address then, so the host's is judged before, as far as it can be."""
+        access, name = self._accesses.of(host), _name(host)
+        judged = self._networks or not self._local_names or literal(name) is not None
+        if judged or not access.names_go_along:
+            self._in_background(visit, self._judge_and_start(visit, name, access))
+        else:
+            self._begin(visit, "")
+
+    async def _judge_and_start(self, visit: Visit, name: str, access: Access) -> None:
+        try:
+            address = await self._resolver.resolve(name)
+        except ShortageError:
+            self._postpone(visit)
+            return
+        refusal = self._refusal(name, address, access)
+        if refusal is not None:
+            reason, detail = refusal
+            self._faults.append((visit, Fault(reason, reason is Reason.DNS, detail, self._clock())))
+        elif access.names_go_along or literal(name) is not None:
+            self._begin(visit, "")
+        else:
+            self._begin(visit, f"[{address}]:" if ":" in address else f"{address}:")
+        self.wake()
+
+    def _refusal(self, name: str, address: str, access: Access) -> tuple[Reason, str] | None:
+        """Why a name may not be given to a proxy, as far as can be told here (docs/threat-model.md)."""
+        if address:
+            if self._guard.allows(address):
+                return None
+            return Reason.ADDRESS, f"{name} is {address}, which may not be connected to"
+        if not access.names_go_along or self._networks:
+            return Reason.DNS, f"{name} does not resolve here, so its address cannot be judged"
+        if self._local_names or is_public_name(name):
+            return None
+        return Reason.ADDRESS, f"{name} is a name of the proxy's own network"
+
     # -- finishing ---------------------------------------------------------------------------------------------------
 
     def _collect(self) -> list[Outcome]:
+        if self._postponed:
+            self._take_up()
         done, self._faults = self._faults, []
         if not self._busy:
             return done
@@ -195,7 +276,13 @@ class Fetcher:
             for curl in finished:
                 done.append(self._finish(curl, 0, "", now))
             for curl, error, detail in failed:
-                done.append(self._finish(curl, error, detail, now))
+                transfer = self._busy[curl]
+                starved, transfer.starved = transfer.starved, False
+                outcome = self._finish(curl, error, detail, now)
+                if starved:
+                    self._postpone(outcome[0])
+                else:
+                    done.append(outcome)
             if not left:
                 self._spent += perf_counter() - started
                 return done
@@ -205,7 +292,15 @@ class Fetcher:
         transfer = self._busy.pop(curl)
         visit = transfer.visit
         assert visit is not None
-        outcome = transfer.end(error, detail, self._request(visit.url), now)
+        access = transfer.access
+        if access is None:
+            outcome = transfer.end(error, detail, self._request(visit.url), now)
+        else:
+            outcome = transfer.end(error, detail, access.request(visit.url, transfer.cookie), now)
+            if access.proxy:
+                outcome = access.judged(outcome, error, curl)
+            if access.cookies and isinstance(outcome, Page):
+                self._jar.take(visit.url, outcome.head)
         self._free.append(transfer)
         return visit, outcome
 
@@ -215,9 +310,46 @@ class Fetcher:
         cut = url.index("/", start)
         return b"GET %b HTTP/1.1\r\nHost: %b%b" % (url[cut:].encode(), url[start:cut].encode(), self._request_tail)
 
+    # -- no file descriptor left -------------------------------------------------------------------------------------
+
+    def _postpone(self, visit: Visit) -> None:
+        """Nobody was asked, so nothing is known of the page or its host: it is begun again, and fewer are at a time."""
+        self._postponed.append(visit)
+        self._again = self._clock() + _SHORT_PAUSE
+        self._limit_connections(max(1, min(self._connections, len(self._busy))))
+        if self._recovery is None:
+            self._notice(
+                f"there are no more file descriptors: the crawl goes on with {self._connections:,} of {self._most:,}"
+                " connections; raise the limit (`ulimit -n`), or lower --connections"
+            )
+        else:
+            self._recovery.cancel()
+        self._recovery = self._loop.call_later(_RECOVERY, self._recover)
+
+    def _take_up(self) -> None:
+        if self._clock() < self._again:
+            return
+        room = max(self._connections - len(self._busy) - len(self._resolving), 0)
+        visits, self._postponed = self._postponed[:room], self._postponed[room:]
+        for visit in visits:
+            self.start(visit)
+
+    def _recover(self) -> None:
+        self._limit_connections(min(2 * self._connections, self._most))
+        if self._connections < self._most:
+            self._recovery = self._loop.call_later(_RECOVERY, self._recover)
+
+    def _limit_connections(self, most: int) -> None:
+        self._connections = most
+        # libcurl closes idle connections when that is needed to stay within the limit; 0 is none.
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, most if most < self._most else 0)
+
     # -- waiting -----------------------------------------------------------------------------------------------------
 
     def _watch(self, connection: socket.socket) -> None:
+        if connection.fileno() >= self._highest:
+            connection.close()
+            raise OSError(errno.EMFILE, "the last file descriptors are for the crawl's own files")
         # libcurl uses a duplicate, under which the kernel goes on reporting events after ours is closed.
         self._epoll.register(connection.fileno(), _EDGES)
         self._opened.append(connection)
@@ -239,6 +371,12 @@ class Fetcher:
             self._wake = None
 
 
+def _highest_descriptor() -> int:
+    """File descriptors of connections stay below this."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1 << 31 if limit == resource.RLIM_INFINITY else limit - min(_KEPT_FREE, limit // 4)
+
+
 def _name(host: str) -> str:
     """The host without its port."""
     if host[:1] == "[":
@@ -253,8 +391,10 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
         pycurl.FOLLOWLOCATION: 0,
         pycurl.PROXY: "",
+        pycurl.NOPROXY: "",  # or the environment could turn a proxy off, and with it who judges the address
+        pycurl.PROXY_CAINFO: ssl.get_default_verify_paths().cafile or _own_certificates(),
         pycurl.USERAGENT: user_agent,
-        pycurl.HTTPHEADER: list(_HEADERS),
+        pycurl.HTTPHEADER: list(HEADERS),
         # Bodies are stored as they came: still chunked, still compressed.
         pycurl.HTTP_TRANSFER_DECODING: 0,
         pycurl.HTTP_CONTENT_DECODING: 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import ipaddress
+import os
 import socket
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 _LEAST_TTL, _MOST_TTL = 30.0, 86_400.0
 _NEGATIVE_TTL = 60.0
 _MOST_NAMES = 200_000
+_HANDFUL = 8  # file descriptors
+
+
+class ShortageError(Exception):
+    """There is no file descriptor left to ask with, so nothing is known of the name."""
 
 
 class Resolver:
@@ -49,7 +55,7 @@ class Resolver:
         return literal(name)
 
     async def resolve(self, name: str) -> str:
-        """The address of `name`, or "" when there is none."""
+        """The address of `name`, or "" when there is none. ShortageError when it cannot be asked for."""
         known = self.known(name)
         if known is not None:
             return known
@@ -68,6 +74,8 @@ class Resolver:
         try:
             found = await self._dns.getaddrinfo(name, type=socket.SOCK_STREAM)
         except aiodns.error.DNSError:
+            if _few_descriptors():  # nobody was asked, so nothing is known
+                raise ShortageError from None
             self._remember(name, "", _NEGATIVE_TTL)
             return ""
         # IPv4 first: it works everywhere, and a connection is pinned to one address.
@@ -97,6 +105,20 @@ def literal(name: str) -> str | None:
         return str(ipaddress.ip_address(name.strip("[]")))
     except ValueError:
         return None
+
+
+def _few_descriptors() -> bool:
+    """Whether a handful of file descriptors cannot be had."""
+    taken: list[int] = []
+    try:
+        for _ in range(_HANDFUL):
+            taken.append(os.dup(2))
+    except OSError:
+        return True
+    finally:
+        for number in taken:
+            os.close(number)
+    return False
 
 
 def _server(address: str, port: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import socket
 from collections.abc import Callable
@@ -9,11 +10,13 @@ from typing import Any
 
 import pycurl
 
+from gossamer.fetch.access import Access
 from gossamer.fetch.decode import decoded
 from gossamer.fetch.guard import Guard
 from gossamer.model import Fault, Page, Reason, Visit
 
 _LENGTH = re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.I)
+_SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _TYPE = re.compile(rb"\ncontent-type[ \t]*:[ \t]*([^\r\n]*)", re.I).search
 
 # libcurl's errors, as reasons from our list and whether another try may help.
@@ -64,7 +67,7 @@ class Transfer:
 
     __slots__ = (
         "_chunks", "_guard", "_limits", "_lines", "_size", "_stopped", "_type", "_watch",
-        "curl", "head", "refused", "started", "target", "visit",
+        "access", "cookie", "curl", "head", "refused", "started", "starved", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -76,6 +79,9 @@ class Transfer:
         self.started = 0.0
         self.head = b""
         self.refused = ""
+        self.starved = False  # there was no file descriptor for a socket
+        self.access: Access | None = None
+        self.cookie = ""
         self._guard = guard
         self._limits = limits
         self._watch = watch
@@ -90,6 +96,14 @@ class Transfer:
         setopt(pycurl.HEADERFUNCTION, self._lines.append)
         setopt(pycurl.WRITEFUNCTION, self._on_body)
         setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+
+    def use(self, access: Access, cookie: str) -> None:
+        """How to speak to the host of the next visit; not asked for where all hosts are spoken to in the usual way."""
+        if access is self.access and cookie == self.cookie:
+            return
+        self.access, self.cookie = access, cookie
+        self.curl.setopt(pycurl.PROXY, access.proxy)
+        self.curl.setopt(pycurl.HTTPHEADER, [*access.lines, f"Cookie: {cookie}"] if cookie else access.lines)
 
     def begin(self, visit: Visit, target: str, now: float) -> None:
         """`target` is the ADDRESS:PORT to connect to instead of what the URL says, or nothing."""
@@ -173,11 +187,17 @@ class Transfer:
 
     def _open_socket(self, purpose: int, address: Any) -> Any:
         family, kind, protocol, where = address
-        if not self._guard.allows(where[0]):
+        # Through a proxy this is the proxy's address, which the operator named; the fetcher judged the host's.
+        if not (self.access is not None and self.access.proxy) and not self._guard.allows(where[0]):
             self.refused = where[0]
             return pycurl.SOCKET_BAD
-        connection = socket.socket(family, kind, protocol)
-        self._watch(connection)
+        try:
+            connection = socket.socket(family, kind, protocol)
+            self._watch(connection)
+        except OSError as error:
+            self.starved = error.errno in _SHORTAGE
+            return pycurl.SOCKET_BAD
+        self.starved = False
         return connection
 
 

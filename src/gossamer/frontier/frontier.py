@@ -33,7 +33,9 @@ from gossamer.rules.scope import Scope
 
 _ASK_ROBOTS_AGAIN = 3600.0  # seconds after robots.txt could not be had, while older rules hold
 _ROBOTS_GIVEN_UP = 30 * 86_400.0
-HOST_FAULTS = frozenset({Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS})  # others are a page's own
+HOST_FAULTS = frozenset(
+    {Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS, Reason.PROXY}
+)  # others are a page's own
 _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
 _MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
@@ -260,7 +262,8 @@ class Frontier:
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
-        tries = visit.tries + 1
+        asked = fault.reason is not Reason.PROXY  # else nobody but our own proxy was
+        tries = visit.tries + asked
         if fault.reason in HOST_FAULTS:
             host.failures += 1
             self._back_off(host, host.failures, now)
@@ -270,7 +273,7 @@ class Frontier:
             host.rest(now, 0.0)
         else:
             self._back_off(host, tries, now)
-        if fault.retry and self.may_try_again(visit):
+        if fault.retry and (self.may_try_again(visit) or not asked):
             # Behind the others: a page that always fails must not keep them from being tried, nor take the host down.
             packed = keys.pack_entry(entry.depth, tries, entry.hops, entry.scheme, entry.path)
             host.level(entry.priority).put(packed, self.counts)

@@ -63,6 +63,12 @@ def registered_domain(host: str) -> str:
         suffix = suffix[dot + 1 :]
 
 
+def is_public_name(name: str) -> bool:
+    """Whether it is below a top-level domain that the public can register names under."""
+    top = name.rpartition(".")[2]
+    return top != name and (top in _suffixes() or "." + top in _suffixes())
+
+
 @lru_cache(maxsize=16_384)
 def reversed_host(host: str) -> str:
     """For "www.example.org:8080" "org.example.www:8080", so that the hosts of a domain sort together.

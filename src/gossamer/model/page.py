@@ -28,6 +28,7 @@ class Reason(StrEnum):
 
     DNS = "dns"  # the name does not resolve
     CONNECT = "connect"  # refused or unreachable
+    PROXY = "proxy"  # the proxy cannot be used, which says nothing of the host
     TIMEOUT = "timeout"  # took longer than allowed, in all or per byte
     TLS = "tls"  # certificate or handshake
     CLOSED = "closed"  # the server closed before a whole response
