@@ -1,8 +1,8 @@
 """What a request costs: the Fetcher without parser, frontier and store, beside libcurl alone.
 
 nginx answers every name with one page of 13.8 KB, on a core of its own; the fetcher has another. The floor is a bare
-loop of libcurl with the same options in the same run: what the machine and the library cost, whatever we do. CPU is user
-and system time of the process after a warm-up, without what the idle process takes; the median of the rounds counts.
+loop of libcurl with the same options in the same run: what the machine and the library cost, whatever we do. CPU is
+user and system time of the process after a warm-up, without what the idle process takes; the median of the rounds counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import nginx
 from crawlers import last_json, memory_folder
-from fetch_load import Cost, Load
+from fetch_load import Cost, Fetches
 from fetch_server import FetchServer
 from machine import cores, description, load
 from processes import finish, tidy_when_terminated
@@ -67,7 +67,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 def measure(program: str, case: Case, server: FetchServer, requests: int, folder: Path, core: int | None) -> Cost:
     warm_up = max(2 * case.hosts, 1_000)
-    what = Load(
+    what = Fetches(
         case.scheme, server.address(case.kind), case.connections, case.hosts, requests, warm_up, len(server.page)
     )
     os.environ["SSL_CERT_FILE"] = str(server.certificate)  # where the Fetcher looks for authorities
@@ -125,7 +125,8 @@ def main() -> int:
                             resumed[case] = sessions.count("r") / len(sessions)
                 print(f"round {number} of {options.rounds} (load average {load():.2f})", flush=True)
     headings = [
-        "requests", "connections", "hosts", "target", "CPU µs", "range", "libcurl alone", "ours", "requests/s", "resumed"
+        "requests", "connections", "hosts", "target", "CPU µs", "range", "libcurl alone", "ours", "requests/s",
+        "resumed",
     ]  # fmt: skip
     print("\n" + table(headings, rows_of(results, resumed)))
     print(f"\nmedian of {options.rounds} rounds of {options.requests:,} requests; ! is above its target")

@@ -8,7 +8,6 @@ line of its output is one JSON object.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import resource
 import select
@@ -33,7 +32,7 @@ _IDLE = 0.5  # seconds
 _TICK = 0.05  # seconds: as the Fetcher, so that time-outs cost both the same
 
 
-class Load(NamedTuple):
+class Fetches(NamedTuple):
     """What to fetch. Hosts take turns, each has one request at a time."""
 
     scheme: str
@@ -68,7 +67,7 @@ class Turn:
     Invariant: at most one URL of a host is out, so no more than `connections` and no more than `hosts` are.
     """
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: Fetches) -> None:
         self._load = load
         self._free = deque(range(load.hosts))
         self._rounds = [0] * load.hosts
@@ -101,7 +100,7 @@ class Turn:
         return Cost(self._done - self._load.warm_up, seconds, cpu, idle_share)
 
 
-async def fetcher(load: Load) -> Cost:
+async def fetcher(load: Fetches) -> Cost:
     config = FetchConfig(connections=load.connections, allow_private=True, connect=(f"*={load.address}",))
     resolver = Resolver(config.connect, (), time.time)
     fetcher = Fetcher(config, _USER_AGENT, ScopeConfig().types, (), resolver, time.time)
@@ -128,7 +127,7 @@ async def _idle(fetcher: Fetcher) -> float:
     return (time.process_time() - cpu) / (time.perf_counter() - started)
 
 
-def bare(load: Load) -> Cost:
+def bare(load: Fetches) -> Cost:
     """libcurl's multi handle and one epoll set, with the Fetcher's options and nothing else of it."""
     config = FetchConfig(connections=load.connections, allow_private=True)
     options = _options(config, _USER_AGENT)
@@ -194,14 +193,14 @@ def _handle(
     return curl, body
 
 
-PROGRAMS: dict[str, Callable[[Load], Cost]] = {"fetcher": lambda load: uvloop.run(fetcher(load)), "bare": bare}
+PROGRAMS: dict[str, Callable[[Fetches], Cost]] = {"fetcher": lambda load: uvloop.run(fetcher(load)), "bare": bare}
 
 
 def main() -> int:
     program, load = sys.argv[1:]
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    print(json.dumps(PROGRAMS[program](Load(**json.loads(load)))._asdict()))
+    print(json.dumps(PROGRAMS[program](Fetches(**json.loads(load)))._asdict()))
     return 0
 
 

@@ -101,8 +101,8 @@ def make_certificate(certificate: Path, key: Path) -> None:
         raise FileNotFoundError(INSTALL)
     subprocess.run(
         [
-            openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-days", "1",
-            "-subj", f"/CN={DOMAIN}", "-addext", f"subjectAltName=DNS:*.{DOMAIN}", "-keyout", str(key), "-out",
+            openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc", "-days",
+            "1", "-subj", f"/CN={DOMAIN}", "-addext", f"subjectAltName=DNS:*.{DOMAIN}", "-keyout", str(key), "-out",
             str(certificate),
         ],
         check=True, capture_output=True,

@@ -30,6 +30,17 @@ class Arrival(NamedTuple):
         return f"http://{self.host}{self.path}"
 
 
+class Outcome(NamedTuple):
+    """`kind` as the simulated web names it; `status` is 0 where no response is to be had."""
+
+    kind: str
+    status: int
+
+    @property
+    def fetched(self) -> bool:
+        return self.status != 0
+
+
 class SimulatedWeb:
     """A web of `hosts` x `pages`, the same each time it is served; plain, unless `more` options say otherwise.
 
@@ -68,10 +79,11 @@ class SimulatedWeb:
         """What a correct crawl fetches."""
         return set(self._listed().split())
 
-    def outcomes(self) -> dict[str, str]:
-        """What becomes of every URL that a correct crawl comes to know: its kind, by the URL."""
-        lines = map(json.loads, self._listed("--json").splitlines())
-        return {line["url"]: line["kind"] for line in lines}
+    def outcomes(self, seeds: Sequence[str] = ()) -> dict[str, Outcome]:
+        """What becomes of every URL that a correct crawl comes to know."""
+        named = [word for seed in seeds for word in ("--seed-url", seed)]
+        lines = map(json.loads, self._listed("--json", *named).splitlines())
+        return {line["url"]: Outcome(line["kind"], line["status"]) for line in lines}
 
     def _listed(self, *more: str) -> str:
         command = [*GOSSAMER, "simweb", *self._options, "--list", *more]

@@ -222,7 +222,9 @@ def main() -> int:
     print(f"{summary.pages:,} pages, {summary.faults} faults, ended by {summary.reason}\n")
     print(table(["figure", "found", "target"], rows))
     if watched.stopwatch is not None:
-        print("\n" + table(["call", "calls", "in all", "mean ms", "p99 ms", "longest ms"], watched.stopwatch.rows(since)))
+        print(
+            "\n" + table(["call", "calls", "in all", "mean ms", "p99 ms", "longest ms"], watched.stopwatch.rows(since))
+        )
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
     return 0

@@ -25,6 +25,7 @@ from gossamer.model.url import host_of
 
 Outcome = tuple[Visit, Page | Fault]
 
+_AT_ONCE = 32  # outcomes of one wait, and visits started before the next: what comes in bursts is spread in time
 _TICK = 0.05  # seconds: at least this often libcurl may look at its own time-outs
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 _HEADERS = (
@@ -79,7 +80,7 @@ class Fetcher:
     @property
     def room(self) -> int:
         """How many more visits may be started now."""
-        return self._connections - self.in_flight
+        return min(self._connections - self.in_flight, _AT_ONCE)
 
     def start(self, visit: Visit) -> None:
         host = host_of(visit.url) if visit.robots else visit.host  # robots.txt may be redirected to another host
@@ -191,15 +192,13 @@ class Fetcher:
                 connection.close()
             self._opened.clear()
         now = self._clock()
-        while True:
-            left, finished, failed = multi.info_read()
-            for curl in finished:
-                done.append(self._finish(curl, 0, "", now))
-            for curl, error, detail in failed:
-                done.append(self._finish(curl, error, detail, now))
-            if not left:
-                self._spent += perf_counter() - started
-                return done
+        _, finished, failed = multi.info_read(_AT_ONCE)
+        for curl in finished:
+            done.append(self._finish(curl, 0, "", now))
+        for curl, error, detail in failed:
+            done.append(self._finish(curl, error, detail, now))
+        self._spent += perf_counter() - started
+        return done
 
     def _finish(self, curl: pycurl.Curl, error: int, detail: str, now: float) -> Outcome:
         self._multi.remove_handle(curl)

@@ -15,7 +15,6 @@ _OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 _FLOOD_PARTS = 1_000  # of 10 KB
 _HUGE = 24 << 20  # bytes of a page that is merely far too long
 _NO_TARGETS = (None, "", "http://", "javascript:void(0)", "http://[::zz]/")  # of redirects: none can be crawled
-_HANG_AFTER_HEAD = 3  # one hanging response in so many sends its head first
 
 
 def _error_500(body: bytes, x: int) -> bytes:
@@ -53,9 +52,11 @@ def _short_length(body: bytes, x: int) -> Reply:
 
 
 def _hang(body: bytes, x: int) -> Reply:
-    if x % _HANG_AFTER_HEAD == 0:
-        return Reply((_OK + b"Content-Length: 8000\r\n\r\n", b"<p>"), End.HANG)
     return Reply((), End.HANG, 0)
+
+
+def _hang_body(body: bytes, x: int) -> Reply:
+    return Reply((_OK + b"Content-Length: 8000\r\n\r\n", b"<p>"), End.HANG)
 
 
 def _reset(body: bytes, x: int) -> Reply:
@@ -164,6 +165,7 @@ FAULTS: dict[str, Callable[[bytes, int], bytes | Reply]] = {
     "cut-body": _cut_body,
     "short-length": _short_length,
     "hang": _hang,
+    "hang-body": _hang_body,
     "reset": _reset,
     "reset-body": _reset_body,
     "drip": _drip,

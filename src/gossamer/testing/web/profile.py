@@ -21,6 +21,7 @@ _MILD: Weights = (
 _HARSH: Weights = (
     *_MILD,
     ("hang", 2),
+    ("hang-body", 1),  # after the first bytes
     ("reset", 2),
     ("reset-body", 1),
     ("error-429", 1),

@@ -59,6 +59,7 @@ _FAULT_KINDS: dict[str, tuple[Kind, int]] = {
     "cut-body": (Kind.CUT, 200),
     "short-length": (Kind.OK, 200),
     "hang": (Kind.DROPPED, 0),
+    "hang-body": (Kind.CUT, 200),
     "reset": (Kind.DROPPED, 0),
     "reset-body": (Kind.CUT, 200),
     "drip": (Kind.CUT, 200),
