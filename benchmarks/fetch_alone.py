@@ -2,7 +2,7 @@
 
 nginx answers every name with one page of 13.8 KB, on a core of its own; the fetcher has another. The floor is a bare
 loop of libcurl with the same options in the same run: what the machine and the library cost, whatever we do. CPU is
-user and system time of the process after a warm-up, without what the idle process takes; the median of the rounds counts.
+user and system time of the process after a warm-up, without what it takes when idle; the median of the rounds counts.
 """
 
 from __future__ import annotations

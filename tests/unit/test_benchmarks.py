@@ -316,6 +316,7 @@ def test_pages_that_are_missing_or_cannot_be(
 
 def test_a_visit_before_its_time_is_told_with_its_host_and_paths() -> None:
     seen = arrivals((0.0, "a", "/robots.txt"), (0.1, "b", "/"), (0.15, "a", "/"), (1.0, "a", "/x"), (1.0, "b", "/y"))
+    seen += arrivals((1.1, "b", "/shared/robots.txt"))
     judged = hostile.judge_politeness(seen, 0.2)
     assert list(judged.wrong) == ["a: 0.1500 s, /robots.txt then /"]
     assert hostile.judge_politeness(seen, 0.15).verdict.holds
