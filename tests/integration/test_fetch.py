@@ -200,10 +200,10 @@ def test_many_at_once_each_get_their_own(web: TinyWeb) -> None:
 
 def test_what_comes_and_starts_at_once_is_taken_in_parts(web: TinyWeb) -> None:
     """So that no single turn of the loop is long."""
-    urls = [f"http://h{number}.test/" for number in range(100)]
+    urls = [f"http://h{number}.test/" for number in range(200)]
     for url in urls:
         web.add_handler(url, lambda request: Reply((0.2, HTML + b"Content-Length: 2\r\n\r\nok")))
-    config = FetchConfig(allow_private=True, connect=(web.connect,), connections=150)
+    config = FetchConfig(allow_private=True, connect=(web.connect,), connections=300)
 
     async def run() -> tuple[list[int], list[int]]:
         resolver = Resolver(config.connect, (), time.time)
@@ -219,6 +219,6 @@ def test_what_comes_and_starts_at_once_is_taken_in_parts(web: TinyWeb) -> None:
         return rooms, parts
 
     rooms, parts = asyncio.run(run())
-    assert rooms == [32, 32]
-    assert sum(parts) == 100
-    assert max(parts) <= 32
+    assert rooms == [64, 64]
+    assert sum(parts) == 200
+    assert max(parts) <= 64

@@ -25,7 +25,7 @@ from gossamer.model.url import host_of
 
 Outcome = tuple[Visit, Page | Fault]
 
-_AT_ONCE = 32  # outcomes of one wait, and visits started before the next: what comes in bursts is spread in time
+_AT_ONCE = 64  # outcomes of one wait, and visits started before the next: what comes in bursts is spread in time
 _TICK = 0.05  # seconds: at least this often libcurl may look at its own time-outs
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 _HEADERS = (
