@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-frontier bench-grown bench-kill docs clean
+.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -42,6 +42,18 @@ bench-grown: $(VENV)/.installed-dev  ## a crawl that knows ten million URLs besi
 
 bench-kill: $(VENV)/.installed-dev  ## killed again and again: nothing lost, nothing twice
 	$(BIN)/python benchmarks/kill_loop.py
+
+bench-fetch: $(VENV)/.installed-dev  ## the fetcher alone, beside libcurl alone
+	$(BIN)/python benchmarks/fetch_alone.py
+
+bench-slow: $(VENV)/.installed-dev  ## servers that take two seconds: speed, and the lag of the event loop
+	$(BIN)/python benchmarks/slow_servers.py
+
+bench-hostile: $(VENV)/.installed-dev  ## a web that means harm: up, small, polite, complete
+	$(BIN)/python benchmarks/hostile.py
+
+bench-caps: $(VENV)/.installed-dev  ## caps on pages and bytes a second, changed in the middle
+	$(BIN)/python benchmarks/caps.py
 
 docs: $(VENV)/.installed  ## write the generated pages of docs/ again
 	$(BIN)/python -m gossamer.config > docs/configuration.md

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -113,10 +112,20 @@ def most_in(times: Sequence[float], window: float) -> int:
     return most
 
 
+def closest(arrivals: Sequence[Arrival]) -> dict[str, tuple[float, str, str]]:
+    """For every host with two requests the least time between two, robots.txt included, and the paths of these."""
+    found: dict[str, tuple[float, str, str]] = {}
+    last: dict[str, Arrival] = {}
+    for arrival in sorted(arrivals):
+        before = last.get(arrival.host)
+        if before is not None:
+            gap = arrival.time - before.time
+            if arrival.host not in found or gap < found[arrival.host][0]:
+                found[arrival.host] = gap, before.path, arrival.path
+        last[arrival.host] = arrival
+    return found
+
+
 def smallest_gap(arrivals: Sequence[Arrival]) -> tuple[float, str]:
-    """The least time between two requests to the same host, robots.txt included, and the host."""
-    by_host: defaultdict[str, list[float]] = defaultdict(list)
-    for arrival in arrivals:
-        by_host[arrival.host].append(arrival.time)
-    gaps = ((later - earlier, host) for host, times in by_host.items() for earlier, later in pairwise(sorted(times)))
-    return min(gaps, default=(float("inf"), ""))
+    """The least time between two requests to the same host, and the host."""
+    return min(((gap, host) for host, (gap, _, _) in closest(arrivals).items()), default=(float("inf"), ""))

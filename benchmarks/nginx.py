@@ -68,26 +68,33 @@ def free_port() -> int:
 @contextmanager
 def serving(web: StaticWeb, files: Path, work: Path, core: int | None) -> Iterator[None]:
     """nginx serves `files` until the block ends; its own files are in `work`."""
+    with running(config(web, files, work), (web.address(web.hosts - 1), web.port), work, core):
+        yield
+
+
+@contextmanager
+def running(text: str, address: tuple[str, int], work: Path, core: int | None) -> Iterator[None]:
+    """nginx with this configuration until the block ends; it is ready when it answers at `address`."""
     nginx = program()
     if nginx is None:
         raise FileNotFoundError(INSTALL)
-    (work / "nginx.conf").write_text(config(web, files, work))
+    (work / "nginx.conf").write_text(text)
     errors = work / "nginx.log"
     command = [nginx, "-e", str(errors), "-c", str(work / "nginx.conf")]
     process = subprocess.Popen(pinned(command, core), stderr=subprocess.DEVNULL)
     try:
-        _await(web, process, errors)
+        _await(address, process, errors)
         yield
     finally:
         process.terminate()
         process.wait()
 
 
-def _await(web: StaticWeb, process: subprocess.Popen[bytes], errors: Path) -> None:
+def _await(address: tuple[str, int], process: subprocess.Popen[bytes], errors: Path) -> None:
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            socket.create_connection((web.address(web.hosts - 1), web.port), timeout=1).close()
+            socket.create_connection(address, timeout=1).close()
             return
         except OSError:
             if process.poll() is not None or time.monotonic() > until:

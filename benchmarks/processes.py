@@ -42,6 +42,15 @@ def pinned(command: Sequence[str], core: int | None) -> list[str]:
     return ["taskset", "-c", str(core), *command]
 
 
+def resident(pid: int) -> int:
+    """Bytes of memory that a process holds now; 0 when it is gone."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def finish(command: Sequence[str], folder: Path, core: int | None = None, limit: float = 600.0) -> Finished:
     """Run a program to its end; past `limit` seconds it is killed, with everything it started."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:

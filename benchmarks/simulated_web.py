@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from processes import pinned
+
 GOSSAMER = (sys.executable, "-m", "gossamer")
 _ADDRESS = re.compile(r"http://(127\.0\.0\.1:\d+)/")
 _SEED = re.compile(r"Seed URL: (\S+)")
@@ -28,22 +30,33 @@ class Arrival(NamedTuple):
         return f"http://{self.host}{self.path}"
 
 
+class Outcome(NamedTuple):
+    """`kind` as the simulated web names it; `status` is 0 where no response is to be had."""
+
+    kind: str
+    status: int
+
+    @property
+    def fetched(self) -> bool:
+        return self.status != 0
+
+
 class SimulatedWeb:
-    """A plain web of `hosts` x `pages`, the same each time it is served.
+    """A web of `hosts` x `pages`, the same each time it is served; plain, unless `more` options say otherwise.
 
     Invariant: `arrivals` is complete once `served` has ended; until then the last half second may be missing.
     """
 
-    def __init__(self, hosts: int, pages: int, log: Path) -> None:
-        self._size = ["--hosts", str(hosts), "--pages", str(pages)]
+    def __init__(self, hosts: int, pages: int, log: Path, *more: str) -> None:
+        self._options = ["--hosts", str(hosts), "--pages", str(pages), *more]
         self._log = log
         self.address = ""
         self.seed = ""
 
     @contextmanager
-    def served(self) -> Iterator[None]:
-        command = [*GOSSAMER, "simweb", "--port", "0", *self._size, "--log", str(self._log)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    def served(self, core: int | None = None) -> Iterator[None]:
+        command = [*GOSSAMER, "simweb", "--port", "0", *self._options, "--log", str(self._log)]
+        process = subprocess.Popen(pinned(command, core), stdout=subprocess.PIPE, text=True)
         try:
             self._read_greeting(process)
             yield
@@ -64,10 +77,17 @@ class SimulatedWeb:
 
     def truth(self) -> set[str]:
         """What a correct crawl fetches."""
-        listed = subprocess.run(
-            [*GOSSAMER, "simweb", *self._size, "--list"], capture_output=True, text=True, check=True
-        )
-        return set(listed.stdout.split())
+        return set(self._listed().split())
+
+    def outcomes(self, seeds: Sequence[str] = ()) -> dict[str, Outcome]:
+        """What becomes of every URL that a correct crawl comes to know."""
+        named = [word for seed in seeds for word in ("--seed-url", seed)]
+        lines = map(json.loads, self._listed("--json", *named).splitlines())
+        return {line["url"]: Outcome(line["kind"], line["status"]) for line in lines}
+
+    def _listed(self, *more: str) -> str:
+        command = [*GOSSAMER, "simweb", *self._options, "--list", *more]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     def arrivals(self) -> list[Arrival]:
         return read_arrivals(self._log.read_text().splitlines())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from crawling import crawl, urls
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from gossamer.agent import read_visits
+from gossamer.agent.crawl import Crawl
+from gossamer.config import Config, FetchConfig
 from gossamer.errors import CrawlDirError, SeedError
 from gossamer.model import State
 from gossamer.testing import SimServer, TinyWeb, World, reachable
@@ -246,3 +249,16 @@ def test_a_chain_of_redirects_has_an_end(tmp_path: Path) -> None:
     assert len(requests) == 11
     excluded = {visit.url: visit.reason for visit in read_visits(tmp_path / "c", State.EXCLUDED)}
     assert excluded == {"http://a.test/11": "redirects"}
+
+
+@pytest.mark.parametrize(("rate", "longest"), [(0.0, 0.25), (200.0, 0.05)])
+def test_under_a_cap_the_loop_sleeps_no_longer_than_the_bucket_saves(
+    tmp_path: Path, rate: float, longest: float
+) -> None:
+    waits: list[float] = []
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", [])
+        config = Config(fetch=FetchConfig(rate=rate, allow_private=True, connect=(web.connect,)))
+        run = Crawl(config, tmp_path / "crawl", ["http://a.test/"], print)
+        asyncio.run(run.run(ready=lambda agent: waits.append(agent._patience()), signals=False))
+    assert waits == [longest]

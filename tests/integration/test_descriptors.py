@@ -46,21 +46,21 @@ async def main():
     config = FetchConfig(allow_private=True, connections=int(number), connect=(f"*=127.0.0.1:{port}",))
     resolver = Resolver(config.connect, (), time.time)
     fetcher = Fetcher(config, "x", ("*/*",), (), resolver, time.time, (), notices.append)
-    room = fetcher.room
+    connections = fetcher.connections
     for host in range(int(number)):
         fetcher.start(Visit(f"http://h{host}.test/", f"h{host}.test", 0, 0, host))
     while fetcher.in_flight:
         for visit, outcome in await fetcher.wait(0.2):
             found[visit.url] = str(outcome.reason) if isinstance(outcome, Fault) else "page"
-    rooms = [room, fetcher.room]
+    numbers = [connections, fetcher.connections]
     for _ in range(9):
         fetcher._recover()
-    rooms.append(fetcher.room)
+    numbers.append(fetcher.connections)
     await fetcher.close()
-    return rooms
+    return numbers
 
-rooms = asyncio.run(main())
-print(json.dumps([rooms, list(found.values()), notices]))
+numbers = asyncio.run(main())
+print(json.dumps([numbers, list(found.values()), notices]))
 """
 )
 

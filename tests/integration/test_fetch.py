@@ -207,3 +207,29 @@ def test_many_at_once_each_get_their_own(web: TinyWeb) -> None:
         web.add_page(url, body=f"page {number} " * number)
     for number, outcome in enumerate(fetch(web, *urls, connections=50)):
         assert page(outcome).body == b"page %d " % number * number
+
+
+def test_what_comes_and_starts_at_once_is_taken_in_parts(web: TinyWeb) -> None:
+    """So that no single turn of the loop is long."""
+    urls = [f"http://h{number}.test/" for number in range(200)]
+    for url in urls:
+        web.add_handler(url, lambda request: Reply((0.2, HTML + b"Content-Length: 2\r\n\r\nok")))
+    config = FetchConfig(allow_private=True, connect=(web.connect,), connections=300)
+
+    async def run() -> tuple[list[int], list[int]]:
+        resolver = Resolver(config.connect, (), time.time)
+        fetcher = Fetcher(config, "gossamer/test (+mailto:a@b.test)", ("text/html",), (), resolver, time.time)
+        rooms = [fetcher.room]
+        for number, url in enumerate(urls):
+            fetcher.start(Visit(url, f"h{number}.test", 0, 0, number))
+        rooms.append(fetcher.room)
+        parts = []
+        while fetcher.in_flight:
+            parts.append(len(await fetcher.wait(1.0)))
+        await fetcher.close()
+        return rooms, parts
+
+    rooms, parts = asyncio.run(run())
+    assert rooms == [64, 64]
+    assert sum(parts) == 200
+    assert max(parts) <= 64

@@ -426,10 +426,29 @@ def test_hostile_replies_do_what_they_say() -> None:
         with wire_to(server) as wire:
             wire.sendall(_request(_faulty(world, "bomb")))
             assert b"\r\nContent-Encoding: gzip\r\n" in wire.recv(200)
-        with pytest.raises((http.client.HTTPException, ValueError)):
+        with pytest.raises((http.client.HTTPException, ValueError, OverflowError)):
             get(server, _faulty(world, "bad-chunks"))
         with pytest.raises(http.client.HTTPException):
             get(server, _faulty(world, "garbage"))
+        with wire_to(server) as wire:
+            wire.sendall(_request(_faulty(world, "reset-body")))
+            with pytest.raises(ConnectionResetError):
+                until_closed(wire)
+        with wire_to(server) as wire:
+            wire.sendall(_request(_faulty(world, "endless-head")))
+            taken = 0
+            while taken < 20_000_000:
+                taken += len(wire.recv(1 << 20))
+        with wire_to(server) as wire:
+            wire.sendall(_request(_faulty(world, "bare")))
+            assert until_closed(wire).startswith(b"HTTP/1.1 200 OK\r\n\r\n<!DOCTYPE html>")
+        busy = get(server, _faulty(world, "error-429"))
+        assert (busy.status, busy.headers["retry-after"].isdigit()) == (429, True)
+        assert get(server, _faulty(world, "bad-redirect")).status == 302
+        assert len(get(server, _faulty(world, "huge")).body) > 24 << 20
+        with wire_to(server) as wire:
+            wire.sendall(_request(_faulty(world, "bad-encoding")))
+            assert b"\r\nContent-Encoding: " in wire.recv(200)
         hanging, after = wire_to(server), wire_to(server)
         with hanging as wire, after as other:
             wire.sendall(_request(_faulty(world, "hang")))
@@ -437,6 +456,26 @@ def test_hostile_replies_do_what_they_say() -> None:
             assert other.recv(15) == b"HTTP/1.1 200 OK"  # one that hangs holds up nobody
         kinds = {kind for kind, _ in PROFILES["hostile"].fault_kinds}
         assert kinds == FAULTS.keys() | {"slow"}
+
+
+def test_hostile_robots_do_what_they_say() -> None:
+    world = World(hosts=400, pages=2, profile="hostile")
+    kinds = {world.host(index).robots.kind: index for index in range(world.hosts)}
+    with SimServer.running(world) as server:
+        rules = b"User-agent: *\nDisallow: /private/\n"
+        huge = get(server, world.url(kinds["huge"], "/robots.txt")).body.replace(b"\r", b"")
+        assert rules in huge[:200]
+        assert len(huge) > 1_000_000
+        assert get(server, world.url(kinds["html"], "/robots.txt")).headers["content-type"].startswith("text/html")
+        path = "/robots.txt"
+        for _ in range(4):
+            path = get(server, world.url(kinds["loop"], path)).headers["location"]
+        assert path == "/robots.txt"
+        with wire_to(server) as wire:
+            wire.sendall(_request(world.url(kinds["endless"], "/robots.txt")))
+            taken = 0
+            while taken < 20_000_000:
+                taken += len(wire.recv(1 << 20))
 
 
 def test_traps_lead_ever_deeper() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 import random
 import re
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 from urllib.parse import urljoin
@@ -13,20 +15,27 @@ from urllib.parse import urljoin
 import pytest
 
 import gossamer
+from gossamer.config import Config, FetchConfig
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
+import caps
+import fetch_alone
+import hostile
 import judge
 import kill_loop
 import nginx
 import snapshots
 from crawlers import Gossamer, Run, Wget2, last_json
+from fetch_load import Cost, Fetches, Turn
+from fetch_server import KINDS, FetchServer
 from frontier_load import LINKS, Links, Load
 from frontier_scale import FIGURES
 from frontier_scale import rows_of as frontier_rows
-from processes import finish
+from processes import finish, resident
 from side_by_side import rows_of, stage_rows
-from simulated_web import Arrival, read_arrivals
+from simulated_web import Arrival, Outcome, read_arrivals
+from slow_servers import Lag, percentile, spread
 from static_web import StaticWeb
 from synthetic_urls import SyntheticWeb
 from tables import figure, table
@@ -194,6 +203,147 @@ def test_repeats_over_the_bound_break_the_rule() -> None:
     broken = kill_loop.judge_repeats(seen, 1.9)
     assert not broken.holds
     assert broken.row()[-1] == "BROKEN"
+
+
+# -- fetching ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_host_has_one_request_at_a_time_and_the_warm_up_does_not_count() -> None:
+    turn = Turn(Fetches("http", "127.0.0.1:1", connections=3, hosts=5, requests=10, warm_up=4, page_size=1))
+    seen: list[str] = []
+    while not turn.over:
+        out = []
+        while (found := turn.next()) is not None:
+            out.append(found)
+        assert len({host for host, _ in out}) == len(out) <= 3
+        assert all(f"//h{host}." in url for host, url in out)
+        seen += [url for _, url in out]
+        for host, _ in out:
+            turn.came(host)
+    assert len(set(seen)) == len(seen)
+    assert turn.cost(0.0).requests == len(seen) - 4 >= 10
+
+
+def test_what_the_idle_process_takes_is_no_cost_of_requests() -> None:
+    assert Cost(1_000, 2.0, 0.1, 0.0).us == pytest.approx(100)
+    assert Cost(1_000, 2.0, 0.1, 0.01).us == pytest.approx(80)
+
+
+def test_rows_of_the_fetcher_give_the_median_and_mark_what_misses_its_target() -> None:
+    case = fetch_alone.CASES[0]
+    ours = [Cost(1_000, 0.1, cpu, 0.0) for cpu in (0.060, 0.080, 0.090)]
+    row = fetch_alone.rows_of({(case, "fetcher"): ours, (case, "bare"): [Cost(1_000, 0.1, 0.050, 0.0)]}, {case: 0.5})[0]
+    assert row[3:] == ["70.0", "80.0 !", "60.0-90.0", "50.0", "30.0", "10,000", "50%"]
+    under = fetch_alone.rows_of({(case, "fetcher"): ours[:1], (case, "bare"): ours[:1]}, {})[0]
+    assert under[4] == "60.0"
+
+
+def test_the_fetch_server_listens_on_loopback_only(tmp_path: Path) -> None:
+    listens = re.findall(r"listen (\S+)", FetchServer(tmp_path).config())
+    assert len(set(listens)) == len(KINDS)
+    assert all(address.startswith("127.0.0.1:") for address in listens)
+
+
+def test_a_long_wait_counts_for_all_who_would_have_waited() -> None:
+    assert spread([0.0, 0.012], 0.005) == pytest.approx([0.0, 0.012, 0.007, 0.002])
+    lag = Lag()
+    lag.moments, lag.waits = [1.0, 2.0, 3.0], [0.1, 0.2, 0.3]
+    assert lag.after(2.0) == [0.2, 0.3]
+
+
+@pytest.mark.parametrize(("share", "value"), [(0.5, 51), (0.99, 100), (1.0, 100), (0.0, 1)])
+def test_percentiles(share: float, value: float) -> None:
+    assert percentile(list(range(100, 0, -1)), share) == value
+    assert percentile([], share) == 0.0
+
+
+def test_the_memory_of_a_process_can_be_read() -> None:
+    assert resident(os.getpid()) > 5_000_000
+    assert resident(2**22 + 1) == 0
+
+
+@pytest.mark.parametrize(("last", "holds"), [(100e6, True), (129e6, True), (131e6, False)])
+def test_memory_that_grows_after_the_warm_up_breaks_the_rule(last: float, holds: bool) -> None:
+    warm_up = [hostile.Sample(second, 900_000_000) for second in range(30)]
+    samples = [hostile.Sample(30 + second, int(100e6 if second < 35 else last)) for second in range(71)]
+    assert hostile.judge_memory(warm_up + samples).holds is holds
+
+
+_TRUTH = {
+    "http://a.test/": Outcome("ok", 200),
+    "http://a.test/gone": Outcome("missing", 404),
+    "http://a.test/x.pdf": Outcome("non-html", 200),
+    "http://a.test/private": Outcome("robots-excluded", 0),
+    "http://a.test/hang": Outcome("dropped", 0),
+    "http://a.test/cut": Outcome("cut", 200),
+}
+
+
+def _known(**states: tuple[str, int]) -> dict[str, dict[str, object]]:
+    right = {"": ("fetched", 200), "gone": ("fetched", 404), "x.pdf": ("excluded", 200), "private": ("excluded", 0)}
+    right |= {"hang": ("dead", 0), "cut": ("fetched", 200)}
+    return {
+        f"http://a.test/{path}": {"state": s, "status": n, "reason": ""} for path, (s, n) in (right | states).items()
+    }
+
+
+def test_pages_as_the_web_has_them_break_no_rule() -> None:
+    assert not list(hostile.wrong_pages(_TRUTH, _known()))
+    assert not list(hostile.impossible(_TRUTH, _known()))
+
+
+@pytest.mark.parametrize(
+    ("path", "record", "incomplete", "cannot_be"),
+    [
+        ("gone", ("queued", 0), True, False),
+        ("gone", ("fetched", 200), True, True),
+        ("gone", ("dead", 0), True, True),
+        ("private", ("fetched", 200), True, True),
+        ("x.pdf", ("dead", 0), True, False),
+        ("hang", ("fetched", 200), False, True),
+        ("cut", ("dead", 0), False, False),
+    ],
+)
+def test_pages_that_are_missing_or_cannot_be(
+    path: str, record: tuple[str, int], incomplete: bool, cannot_be: bool
+) -> None:
+    known = _known(**{path: record})
+    assert bool(list(hostile.wrong_pages(_TRUTH, known))) is incomplete
+    assert bool(list(hostile.impossible(_TRUTH, known))) is cannot_be
+    del known[f"http://a.test/{path}"]
+    assert list(hostile.wrong_pages(_TRUTH, known)) == [f"http://a.test/{path} is not known"]
+
+
+def test_a_visit_before_its_time_is_told_with_its_host_and_paths() -> None:
+    seen = arrivals((0.0, "a", "/robots.txt"), (0.1, "b", "/"), (0.15, "a", "/"), (1.0, "a", "/x"), (1.0, "b", "/y"))
+    seen += arrivals((1.1, "b", "/shared/robots.txt"))
+    judged = hostile.judge_politeness(seen, 0.2)
+    assert list(judged.wrong) == ["a: 0.1500 s, /robots.txt then /"]
+    assert hostile.judge_politeness(seen, 0.15).verdict.holds
+
+
+def test_a_crash_is_told_from_an_end() -> None:
+    assert hostile.judge_end(0, {"reason": "time_limit"}, "").holds
+    assert not hostile.judge_end(1, {}, "").holds
+    assert not hostile.judge_end(0, {"reason": "complete"}, "Traceback (most recent call last):").holds
+
+
+def test_caps_are_judged_in_whole_windows_of_their_phase() -> None:
+    phase = caps.Phase("rate", 10.0, 100.0, 125.0)
+    times = [(99.9, 50.0), *((100 + second / 10, 1.0) for second in range(200)), (121.0, 500.0)]
+    assert caps.windows(times, phase) == [10.0, 10.0]
+    assert caps.judge_phase(times, phase).holds
+    assert not caps.judge_phase([*times, (105.0, 6.0)], phase).holds
+    assert not caps.judge_phase(times, phase._replace(until=105.0)).holds
+
+
+def test_a_setting_is_rewritten_where_it_stands() -> None:
+    config = Config(fetch=FetchConfig(rate=200.0, bandwidth=2_000_000))
+    text = caps.rewritten(caps.rewritten(config.to_toml(), "rate", 100.0), "bandwidth", 1e6)
+    changed = tomllib.loads(text)["fetch"]
+    assert (changed["rate"], changed["bandwidth"]) == (100, 1_000_000)
+    with pytest.raises(ValueError, match="0 lines for speed"):
+        caps.rewritten(text, "speed", 1.0)
 
 
 # -- running and printing ----------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_unreachable_robots_allow_nothing(kind: str) -> None:
     assert not robots_of(kind, 1, 1, ()).allows("gossamer", "/")
 
 
-@pytest.mark.parametrize("kind", ["open", "private", "delay", "agents", "patterns", "closed", "sitemap"])
+@pytest.mark.parametrize("kind", ["open", "private", "delay", "agents", "patterns", "closed", "sitemap", "huge"])
 def test_the_crawlers_own_reading_of_the_text_is_the_same(kind: str) -> None:
     sections = [section for section in Section if section is not Section.TRAP]
     paths = [path_of(section, number).decode() for section in sections for number in range(12)]
@@ -73,5 +73,6 @@ def test_the_crawlers_own_reading_of_the_text_is_the_same(kind: str) -> None:
     assert verdicts == {"open": {True}, "closed": {False}}.get(kind, {True, False})
 
 
-def test_missing_robots_allow_everything() -> None:
-    assert robots_of("missing", 1, 1, ()).allows("gossamer", "/private/1.html")
+@pytest.mark.parametrize("kind", ["missing", "html", "loop"])
+def test_robots_without_rules_allow_everything(kind: str) -> None:
+    assert robots_of(kind, 1, 1, ()).allows("gossamer", "/private/1.html")

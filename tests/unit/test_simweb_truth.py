@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gossamer.errors import SeedError
 from gossamer.testing import World, reachable
 from gossamer.testing.web.graph import private_pages
-from gossamer.testing.web.paths import TRAPS, page_path
+from gossamer.testing.web.paths import TRAPS, Resource, Section, page_path
 from gossamer.testing.web.truth import Kind, walk
 
 
@@ -117,6 +117,21 @@ def test_hostile_truth_is_the_finite_part() -> None:
     found = reachable(world, [world.url(0)])
     assert len(found) > 100
     assert not [url for url in found if url.split("/", 3)[3].encode().startswith(tuple(t[1:] for t in TRAPS))]
+
+
+def test_some_hosts_of_a_hostile_web_do_no_harm() -> None:
+    world = World(hosts=200, pages=20, profile="hostile")
+    hosts = [world.host(index) for index in range(world.hosts)]
+    assert 30 < sum(host.well for host in hosts) < 70
+    harm = {Kind.ERROR, Kind.CUT, Kind.DROPPED}
+    found = reachable(world, [world.url(0)])
+    for host in hosts:
+        kinds = {expected.kind for url, expected in found.items() if url.split("/")[2] == host.name}
+        links = [link for page in range(host.size) for link in world.links(host, Resource(Section.PAGE, page, b"/x"))]
+        if host.well:
+            assert not kinds & harm
+            assert not [path for index, path in links if index == host.index and path.startswith((*TRAPS, b"/out/"))]
+    assert not any(world.host(index).well for world in (World(hosts=200, profile="realistic"),) for index in range(200))
 
 
 @pytest.mark.parametrize("seed", ["http://example.org/", "https://www.x.test/", "nonsense", "http://127.0.0.1:80/"])

@@ -36,6 +36,7 @@ _NORMAL_PRIORITY = 4  # of 0 (first) to 9
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
+_CAPPED_WAIT = 0.05  # the same under a cap, whose bucket saves up only a tenth of a second
 _EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
 _PARSED = ("text/html", "application/xhtml+xml")
 
@@ -244,7 +245,7 @@ class Agent:
             wait = due - now
         elif not wait:
             wait = _LONGEST_WAIT
-        return min(max(wait, 0.001), _LONGEST_WAIT)
+        return min(max(wait, 0.001), _CAPPED_WAIT if self._speed.capped else _LONGEST_WAIT)
 
     def stop(self) -> None:
         """End as soon as what is in flight has come in, or after a moment."""

@@ -101,6 +101,10 @@ class Speed:
             most = min(most, max(int(level / self._usual), 1)) if level > 0 else 0
         return most
 
+    @property
+    def capped(self) -> bool:
+        return bool(self._pages.rate or self._bytes.rate)
+
     def wait(self, now: float) -> float:
         """Seconds until one more visit is allowed; 0 when no cap is in the way."""
         return max(self._pages.wait(now), self._bytes.wait(now))

@@ -30,6 +30,7 @@ from gossamer.model.url import host_of
 
 Outcome = tuple[Visit, Page | Fault]
 
+_AT_ONCE = 64  # outcomes of one wait, and visits started before the next: what comes in bursts is spread in time
 _TICK = 0.05  # seconds: at least this often libcurl may look at its own time-outs
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 _KEPT_FREE = 64  # file descriptors that no connection takes: the database needs some, and pycurl for a moment
@@ -90,9 +91,14 @@ class Fetcher:
         return len(self._busy) + len(self._resolving) + len(self._faults) + len(self._postponed)
 
     @property
+    def connections(self) -> int:
+        """How many there may be at a time now."""
+        return self._connections
+
+    @property
     def room(self) -> int:
         """How many more visits may be started now."""
-        return self._connections - self.in_flight
+        return min(self._connections - self.in_flight, _AT_ONCE)
 
     def change(self, connections: int, hosts: tuple[HostRule, ...]) -> None:
         """Other limits and other settings of hosts from now on."""
@@ -271,21 +277,19 @@ class Fetcher:
                 connection.close()
             self._opened.clear()
         now = self._clock()
-        while True:
-            left, finished, failed = multi.info_read()
-            for curl in finished:
-                done.append(self._finish(curl, 0, "", now))
-            for curl, error, detail in failed:
-                transfer = self._busy[curl]
-                starved, transfer.starved = transfer.starved, False
-                outcome = self._finish(curl, error, detail, now)
-                if starved:
-                    self._postpone(outcome[0])
-                else:
-                    done.append(outcome)
-            if not left:
-                self._spent += perf_counter() - started
-                return done
+        _, finished, failed = multi.info_read(_AT_ONCE)
+        for curl in finished:
+            done.append(self._finish(curl, 0, "", now))
+        for curl, error, detail in failed:
+            transfer = self._busy[curl]
+            starved, transfer.starved = transfer.starved, False
+            outcome = self._finish(curl, error, detail, now)
+            if starved:
+                self._postpone(outcome[0])
+            else:
+                done.append(outcome)
+        self._spent += perf_counter() - started
+        return done
 
     def _finish(self, curl: pycurl.Curl, error: int, detail: str, now: float) -> Outcome:
         self._multi.remove_handle(curl)

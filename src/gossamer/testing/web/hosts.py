@@ -15,6 +15,7 @@ _LANGUAGES: Weights = (("en", 40), ("de", 10), ("fr", 10), ("es", 10), ("ru", 8)
 _DECLARED: Weights = (("header", 40), ("meta", 25), ("both", 20), ("none", 15))
 _SITEMAPS: Weights = (("xml", 2), ("gz", 1), ("index", 1))
 _MIRRORS = 32  # one host in so many mirrors its neighbour
+_WELL = 4  # of the hosts of a web that means harm, one in so many does none
 _ALPHA = 1.3  # of the power law of host sizes
 _WIDEST = 50  # the largest host has so many times the mean
 
@@ -39,6 +40,7 @@ class Host:
     etag: bool
     last_modified: bool
     body_after_head: bool
+    well: bool  # no faults and no traps, whatever the profile
 
     @property
     def pool(self) -> Pool:
@@ -119,6 +121,7 @@ def make_host(seed: int, index: int, names: HostNames, sizes: HostSizes, profile
         etag=varied and y >> 43 & 3 != 0,
         last_modified=varied and y >> 45 & 3 != 0,
         body_after_head=profile.traps and y >> 47 & 7 == 0,
+        well=profile.traps and origin > 0 and mix(seed, origin, 23) % _WELL == 0,
     )
 
 

@@ -21,12 +21,20 @@ _MILD: Weights = (
 _HARSH: Weights = (
     *_MILD,
     ("hang", 2),
+    ("hang-body", 1),  # after the first bytes
     ("reset", 2),
+    ("reset-body", 1),
+    ("error-429", 1),
+    ("bad-redirect", 1),  # to nowhere
     ("drip", 2),  # one byte a second
     ("endless", 2),
+    ("huge", 1),  # longer than a crawler should take
+    ("bare", 1),  # no header at all
+    ("bad-encoding", 2),  # Content-Encoding is not true
     ("bomb", 2),  # gzip
     ("bad-chunks", 2),
     ("header-flood", 2),
+    ("endless-head", 2),
     ("garbage", 2),
 )
 
@@ -44,6 +52,13 @@ _MANY_ROBOTS: Weights = (
     ("error", 2),
     ("dropped", 1),
 )
+_HARSH_ROBOTS: Weights = (
+    ("hang", 2),
+    ("huge", 2),
+    ("endless", 1),
+    ("loop", 2),  # redirected in a circle
+    ("html", 2),  # a web page instead
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +66,9 @@ class Profile:
     """What a simulated web is made of.
 
     `varied` turns on everything that is not plain UTF-8 pages: sizes by power law, charsets, redirects, missing pages,
-    files, duplicates and mirrors, validators, change, directives for robots, many kinds of robots.txt.
+    files, duplicates and mirrors, validators, change, directives for robots, many kinds of robots.txt. `traps` adds
+    endless places and redirects to forbidden addresses; one host in four has neither these nor faults, so that one can
+    see whether the others harm it.
     """
 
     name: str
@@ -67,7 +84,7 @@ PROFILES = {
     for profile in (
         Profile("plain", False, False, 0.0, _MILD, (("private", 1),)),
         Profile("realistic", True, False, 0.03, _MILD, _MANY_ROBOTS),
-        Profile("hostile", True, True, 0.3, _HARSH, (*_MANY_ROBOTS, ("hang", 2))),
+        Profile("hostile", True, True, 0.3, _HARSH, (*_MANY_ROBOTS, *_HARSH_ROBOTS)),
     )
 }
 

@@ -15,6 +15,9 @@ from gossamer.testing.web.dice import mix
 UNREACHABLE = frozenset({"error", "dropped", "hang"})
 MOVED_PATH = b"/robots/moved.txt"
 SHARED_PATH = b"/shared/robots.txt"
+LOOP_PATH = b"/robots/loop.txt"
+PADDING = b"# nothing to see here\n" * 1_000
+HUGE_PARTS = 64  # of padding: 1.4 MB
 
 
 class Rule(NamedTuple):
@@ -100,6 +103,10 @@ _GROUPS: dict[str, tuple[Group, ...]] = {
         ),
     ),
     "closed": (Group(("*",), (Rule(False, "/"),)),),
+    "huge": _PRIVATE_ONLY,
+    "endless": _PRIVATE_ONLY,
+    "html": (),
+    "loop": (),
     "error": (),
     "dropped": (),
     "hang": (),

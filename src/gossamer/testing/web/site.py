@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from email.utils import formatdate, parsedate_to_datetime
+from itertools import chain, repeat
 
 from isal import igzip
 
@@ -14,7 +15,7 @@ from gossamer.testing.web.hub import hub_page, is_stranger
 from gossamer.testing.web.message import End, Reply, Request, response, simple_page
 from gossamer.testing.web.paths import Resource, Section, page_number
 from gossamer.testing.web.render import Renderer
-from gossamer.testing.web.robots import MOVED_PATH, SHARED_PATH, robots_of
+from gossamer.testing.web.robots import HUGE_PARTS, LOOP_PATH, MOVED_PATH, PADDING, SHARED_PATH, robots_of
 from gossamer.testing.web.sitemap import sitemap_body
 from gossamer.testing.web.world import World, gone_status
 
@@ -70,6 +71,8 @@ class WorldSite:
         if self._world.profile.varied:
             if path == MOVED_PATH and host.robots.kind == "redirect":
                 return response(200, "text/plain", host.robots.text())
+            if path == LOOP_PATH and host.robots.kind == "loop":
+                return response(302, "text/plain", b"", [("Location", "/robots.txt")])
             if path == SHARED_PATH:
                 return response(200, "text/plain", robots_of("private", 0, 0, ()).text())
             if path.startswith(b"/sitemap"):
@@ -88,6 +91,12 @@ class WorldSite:
             return Reply((), End.CLOSE, 0)
         if kind == "hang":
             return Reply((), End.HANG, 0)
+        if kind in ("huge", "endless"):
+            return _long_robots(host.robots.text(), kind == "endless")
+        if kind == "html":
+            return simple_page(200, "Welcome", "This host answers every question with its front page.")
+        if kind == "loop":
+            return response(301, "text/plain", b"", [("Location", LOOP_PATH.decode())])
         if kind == "redirect":
             return response(301, "text/plain", b"", [("Location", MOVED_PATH.decode())])
         if kind == "redirect-away":
@@ -163,6 +172,15 @@ class WorldSite:
         chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:middle], body[middle:]) if part)
         head = whole[: whole.find(b"Content-Length: ")]
         return head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
+
+
+def _long_robots(text: bytes, endless: bool) -> Reply:
+    """Rules first, then padding: who reads the beginning knows them all."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+    if endless:
+        return Reply(chain((head + b"Connection: close\r\n\r\n", text), repeat(PADDING)), End.CLOSE)
+    size = len(text) + HUGE_PARTS * len(PADDING)
+    return Reply((head + b"Content-Length: %d\r\n\r\n" % size, text, *repeat(PADDING, HUGE_PARTS)))
 
 
 def _unchanged(request: Request, etag: str, modified: int) -> bool:

@@ -30,7 +30,7 @@ class Kind(StrEnum):
     NON_HTML = "non-html"
     REDIRECT = "redirect"
     MISSING = "missing"  # 404, 410
-    ERROR = "error"  # 5xx
+    ERROR = "error"  # 5xx, 429
     CUT = "cut"  # a response that ends early or never: a truncated page or a fault, as the crawler prefers
     DROPPED = "dropped"  # no HTTP response at all
     ROBOTS_EXCLUDED = "robots-excluded"
@@ -52,17 +52,25 @@ class Expected(NamedTuple):
 _FAULT_KINDS: dict[str, tuple[Kind, int]] = {
     "error-500": (Kind.ERROR, 500),
     "error-503": (Kind.ERROR, 503),
+    "error-429": (Kind.ERROR, 429),
+    "bad-redirect": (Kind.REDIRECT, 302),
     "closed": (Kind.DROPPED, 0),
     "cut-head": (Kind.DROPPED, 0),
     "cut-body": (Kind.CUT, 200),
     "short-length": (Kind.OK, 200),
     "hang": (Kind.DROPPED, 0),
+    "hang-body": (Kind.CUT, 200),
     "reset": (Kind.DROPPED, 0),
+    "reset-body": (Kind.CUT, 200),
     "drip": (Kind.CUT, 200),
     "endless": (Kind.CUT, 200),
+    "huge": (Kind.CUT, 200),
+    "bare": (Kind.OK, 200),
+    "bad-encoding": (Kind.CUT, 200),
     "bomb": (Kind.CUT, 200),
     "bad-chunks": (Kind.CUT, 200),
     "header-flood": (Kind.DROPPED, 0),
+    "endless-head": (Kind.DROPPED, 0),
     "garbage": (Kind.DROPPED, 0),
 }
 _NON_HTML = (Section.FILE, Section.IMAGE, Section.STYLE)

@@ -99,13 +99,13 @@ class World:
         if section is Section.PRIVATE:
             return found if number < private_pages(host.size) else None
         if section is Section.TRAP or section is Section.OUT:
-            return found if self.profile.traps else None
+            return found if self.profile.traps and not host.well else None
         limit = 3 * host.size if section is Section.LOOP else host.size
         return found if self.profile.varied and number < limit else None
 
     def fault(self, host: Host, path: bytes) -> str | None:
         """What goes wrong with this URL, always; roots answer, so that a crawl can begin."""
-        if not self.faults or path == b"/":
+        if not self.faults or path == b"/" or host.well:
             return None
         x = mix(self.seed, host.index, xxhash.xxh3_64_intdigest(path))
         return pick(x, self.profile.fault_kinds) if share(x) < self.faults else None
@@ -119,7 +119,7 @@ class World:
         if not self.profile.varied:
             return []
         nofollow = bool(self.directives(host, page).nofollow)
-        return extras(self.seed, host.origin, page, host.size, nofollow, self.profile.traps)
+        return extras(self.seed, host.origin, page, host.size, nofollow, self.profile.traps and not host.well)
 
     def redirect(self, host: Host, resource: Resource) -> Redirect:
         """Where /go, /loop and /out lead: mostly to a page, sometimes on, away, round in circles or nowhere."""
