@@ -165,6 +165,18 @@ def test_robots_is_obeyed_wherever_it_is(tmp_path: Path) -> None:
     assert any("1 URLs of 1 hosts" in notice for notice in notices)
 
 
+def test_half_a_robots_txt_opens_nothing(tmp_path: Path) -> None:
+    cut = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 400\r\n\r\nUser-agent: *\n"
+    with TinyWeb() as web:
+        web.add_page("http://a.test/")
+        web.add_handler("http://a.test/robots.txt", lambda request: Reply((cut,), End.CLOSE))
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect, max_tries=2)
+        paths = {arrival.url for arrival in web.log.arrivals}
+    assert paths == {"http://a.test/robots.txt"}
+    assert (summary.pages, summary.reason) == (0, "complete")
+    assert urls(tmp_path / "c", State.QUEUED) == {"http://a.test/"}
+
+
 def test_unusable_seeds_are_named_and_the_rest_crawled(tmp_path: Path) -> None:
     notices: list[str] = []
     with TinyWeb() as web:

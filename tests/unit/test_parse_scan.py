@@ -179,3 +179,15 @@ def _children(argument: Any) -> list[Any]:
     if isinstance(argument, tuple | list):
         return [child for part in argument for child in _children(part)]
     return []
+
+
+@pytest.mark.parametrize("body", [b"", bytes(1 << 20), b'{"a": 1}' * 1000, "Пусто".encode("utf-16")])
+def test_what_has_no_element_is_not_parsed(body: bytes) -> None:
+    assert LinkScanner().scan(body, URL, "text/html") == Found([])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
+def test_elements_of_wide_characters_are_seen(encoding: str) -> None:
+    body = '<!DOCTYPE html><a href="/x">'.encode(encoding)
+    found = LinkScanner().scan(body, URL, "text/html" if encoding == "utf-16" else f"text/html; charset={encoding}")
+    assert found.urls == ["http://h.example:8080/x"]

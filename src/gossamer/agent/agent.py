@@ -197,6 +197,10 @@ class Agent:
             if target:
                 self.frontier.redirect_robots(visit, target, now, outcome.seconds)
                 return
+        if outcome.truncated in ("time", "disconnect"):  # what is missing may be what is forbidden
+            self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
+            self.frontier.settle_robots(visit, None, now, outcome.seconds, expires)
+            return
         if outcome.status >= 500 or outcome.status in BUSY:  # 429 says nothing about rules: it is asked for again
             self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
             wait = retry_after(outcome.header("retry-after"), now) or 1.0
