@@ -107,7 +107,8 @@ def test_a_limit_holds_for_one_run(tmp_path: Path) -> None:
         ({"parse.follow": ["imgg"]}, "parse.follow: 'imgg' is not a kind of link; known are a, applet"),
         ({"policy.dealy": "1"}, "unknown option 'policy.dealy'; did you mean 'policy.delay'?"),
         ({"policy.host_connections": 50, "fetch.connections": 4}, "--host-connections (50) is more than --connections"),
-        ({"scope.networks": "10.0.0.0/8"}, "--networks 10.0.0.0/8: all of these are private"),
+        ({"scope.networks": "10.0.0.0/8"}, "--networks 10.0.0.0/8: private"),
+        ({"scope.networks": "8.8.0.0/16,fd00::/8"}, "--networks fd00::/8: private"),
         ({"scope.include": ["\udcff"]}, "is not text in UTF-8"),
     ],
 )
@@ -153,6 +154,7 @@ _TEXTS: dict[str, st.SearchStrategy[str]] = {
     "networks": st.sampled_from(["8.8.0.0/16", "2001:4860::/32"]),
     "connect": st.sampled_from(["*=127.0.0.1:80", "*.a.example=[::1]:8080"]),
     "dns": st.sampled_from(["9.9.9.9", "127.0.0.1:5353", "[::1]:53"]),
+    "ports": st.sampled_from(["80", "1024-65535", "6379"]),
     "follow": st.sampled_from(["a", "img", "link:next"]),
     "include": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),
     "exclude": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),

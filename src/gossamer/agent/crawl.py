@@ -18,7 +18,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.progress import Progress, Summary
 from gossamer.config import Config
 from gossamer.errors import SeedError
-from gossamer.fetch import Resolver
+from gossamer.fetch import Ports, Resolver, port_of, split_host
 from gossamer.model.url import host_of, seed_url, why_not
 
 _SEEDS_AT_ONCE = 1000
@@ -59,6 +59,7 @@ class Crawl:
         self._seeds = iter(seeds)
         self._notice = notice
         self._clock = clock()
+        self._ports = Ports(config.fetch.ports)
         self._refused = 0
         self._names_checked = False
         self.agent: Agent | None = None
@@ -145,22 +146,29 @@ class Crawl:
             url = seed_url(line)
             if url is None:
                 self._refuse(line, why_not(line))
+            elif why := self._refused_port(url, resolver):
+                self._refuse(line, why)
             else:
                 urls.append(url)
         names = {host_of(url) for url in urls}
-        unknown = set()
+        unknown: dict[str, str] = {}
         if not self._names_checked:  # of a long list the first show whether names resolve at all; faults tell the rest
             self._names_checked = True
             asked = sorted(name for name in names if resolver.redirect(name) is None)
-            answers = await asyncio.gather(*(resolver.resolve(_without_port(name)) for name in asked))
-            unknown = {name for name, address in zip(asked, answers, strict=True) if not address}
+            answers = await asyncio.gather(*(resolver.resolve(split_host(name)[0]) for name in asked))
+            unknown = {name: answer.why for name, answer in zip(asked, answers, strict=True) if not answer.addresses}
         usable = []
         for url in urls:
-            if host_of(url) in unknown:
-                self._refuse(url, f"the host {host_of(url)} does not resolve")
+            host = host_of(url)
+            if host in unknown:
+                self._refuse(url, f"the host {host} {unknown[host]}")
             else:
                 usable.append(url)
         return usable
+
+    def _refused_port(self, url: str, resolver: Resolver) -> str:
+        why = self._ports.refusal(port_of(url))
+        return why if why and resolver.redirect(host_of(url)) is None else ""
 
     def _refuse(self, seed: str, why: str) -> None:
         self._refused += 1
@@ -180,10 +188,6 @@ def _signals(agent: Agent) -> Iterator[None]:
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
-
-
-def _without_port(host: str) -> str:
-    return host[: host.index("]") + 1] if host[:1] == "[" else host.partition(":")[0]
 
 
 async def _tell(agent: Agent, watch: Callable[[Progress], None], every: float) -> None:

@@ -1,6 +1,6 @@
 """Settings: declared once in `options`, read by `load`, documented by `python -m gossamer.config`."""
 
-from gossamer.config.checks import connect_rule, dns_server, store_directory
+from gossamer.config.checks import connect_rule, dns_server, port_range, store_directory
 from gossamer.config.hosts import HostRule
 from gossamer.config.identity import default_contact, has_contact, user_agent
 from gossamer.config.load import load
@@ -34,6 +34,7 @@ __all__ = [
     "dns_server",
     "has_contact",
     "load",
+    "port_range",
     "store_directory",
     "user_agent",
 ]

@@ -18,7 +18,9 @@ import pycurl
 
 from gossamer.config import FetchConfig
 from gossamer.fetch.guard import Guard
-from gossamer.fetch.resolver import Resolver, literal
+from gossamer.fetch.ports import Ports
+from gossamer.fetch.resolver import Resolver
+from gossamer.fetch.route import Route, Routes, split_host
 from gossamer.fetch.transfer import Limits, Transfer
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import host_of
@@ -57,6 +59,7 @@ class Fetcher:
         self._multi.setopt(pycurl.M_MAXCONNECTS, max(config.connections * 2, 64))
         self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
         guard = Guard(config.allow_private, networks)
+        self._routes = Routes(resolver, guard, Ports(config.ports))
         limits = Limits(config.max_body, config.max_headers, types)
         options = _options(config, user_agent)
         self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options)
@@ -67,7 +70,6 @@ class Fetcher:
         self._unresolved: list[Visit] = []
         self._faults: list[Outcome] = []
         self._spent = 0.0
-        self._targets: dict[str, str] = {}
         self._request_tail = (
             f"\r\nUser-Agent: {user_agent}\r\n" + "".join(f"{line}\r\n" for line in _HEADERS) + "\r\n"
         ).encode()
@@ -83,15 +85,14 @@ class Fetcher:
 
     def start(self, visit: Visit) -> None:
         host = host_of(visit.url) if visit.robots else visit.host  # robots.txt may be redirected to another host
-        target = self._targets.get(host)
-        if target is None:
-            target = self._target(host)
-        if target is None:
-            task = self._loop.create_task(self._resolve_and_start(visit))
+        now = self._clock()
+        route = self._routes.known(host, now)
+        if route is None:
+            task = self._loop.create_task(self._resolve_and_start(visit, host))
             self._resolving.add(task)
             task.add_done_callback(self._resolving.discard)
         else:
-            self._begin(visit, target)
+            self._begin(visit, route, now)
 
     def spent(self) -> float:
         """Seconds spent on responses, waiting apart, since this was last asked."""
@@ -100,7 +101,7 @@ class Fetcher:
 
     def own_address(self, host: str, page: Page) -> str:
         """Where a host is; nothing when a --connect rule says where to go instead."""
-        return "" if self._targets.get(host) else page.address
+        return "" if self._routes.is_rule(host) else page.address
 
     async def wait(self, seconds: float) -> list[Outcome]:
         """Outcomes as soon as there are any, or none after this time."""
@@ -141,39 +142,25 @@ class Fetcher:
 
     # -- starting ----------------------------------------------------------------------------------------------------
 
-    def _target(self, host: str) -> str | None:
-        """ADDRESS:PORT for CONNECT_TO; nothing where the URL says it already; None when it must be resolved."""
-        rule = self._resolver.redirect(host)
-        if rule is not None:
-            address, port = rule
-            target = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
-        elif literal(_name(host)) is not None:
-            target = ""
-        else:
-            address_or_none = self._resolver.known(_name(host))
-            if not address_or_none:
-                return None
-            # An answer of DNS holds for its time only, so it is not kept here.
-            return f"[{address_or_none}]:" if ":" in address_or_none else f"{address_or_none}:"
-        if len(self._targets) > 100_000:
-            self._targets.clear()
-        self._targets[host] = target
-        return target
-
-    async def _resolve_and_start(self, visit: Visit) -> None:
+    async def _resolve_and_start(self, visit: Visit, host: str) -> None:
         self._unresolved.append(visit)
-        name = _name(host_of(visit.url))
-        address = await self._resolver.resolve(name)
+        name = split_host(host)[0]
+        answer = await self._resolver.resolve(name)
         self._unresolved.remove(visit)
-        if address:
-            self._begin(visit, f"[{address}]:" if ":" in address else f"{address}:")
+        now = self._clock()
+        route = self._routes.known(host, now, answer)
+        if route is None:
+            self._faults.append((visit, Fault(Reason.DNS, True, f"{name} {answer.why}", now)))
         else:
-            self._faults.append((visit, Fault(Reason.DNS, True, f"{name} does not resolve", self._clock())))
+            self._begin(visit, route, now)
         self.wake()
 
-    def _begin(self, visit: Visit, target: str) -> None:
+    def _begin(self, visit: Visit, route: Route, now: float) -> None:
+        if route.refused and (why := route.refusal(visit.url)):
+            self._faults.append((visit, Fault(Reason.ADDRESS, False, why, now)))
+            return
         transfer = self._free.pop() if self._free else self._new_transfer()
-        transfer.begin(visit, target, self._clock())
+        transfer.begin(visit, route, now)
         self._busy[transfer.curl] = transfer
         self._multi.add_handle(transfer.curl)
 
@@ -207,6 +194,8 @@ class Fetcher:
         visit = transfer.visit
         assert visit is not None
         outcome = transfer.end(error, detail, self._request(visit.url), now)
+        if transfer.route.several:
+            transfer.route.learn(outcome)
         self._free.append(transfer)
         return visit, outcome
 
@@ -238,13 +227,6 @@ class Fetcher:
         finally:
             timer.cancel()
             self._wake = None
-
-
-def _name(host: str) -> str:
-    """The host without its port."""
-    if host[:1] == "[":
-        return host[: host.index("]") + 1]
-    return host.partition(":")[0]
 
 
 def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:

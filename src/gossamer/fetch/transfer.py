@@ -11,6 +11,7 @@ import pycurl
 
 from gossamer.fetch.decode import decoded
 from gossamer.fetch.guard import Guard
+from gossamer.fetch.route import Route
 from gossamer.model import Fault, Page, Reason, Visit
 
 _LENGTH = re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.I)
@@ -64,7 +65,7 @@ class Transfer:
 
     __slots__ = (
         "_chunks", "_guard", "_limits", "_lines", "_size", "_stopped", "_type", "_watch",
-        "curl", "head", "refused", "started", "target", "visit",
+        "curl", "head", "refused", "route", "started", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +73,7 @@ class Transfer:
     ) -> None:
         self.curl = pycurl.Curl()
         self.visit: Visit | None = None
+        self.route: Route
         self.target = ""
         self.started = 0.0
         self.head = b""
@@ -91,17 +93,20 @@ class Transfer:
         setopt(pycurl.WRITEFUNCTION, self._on_body)
         setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
 
-    def begin(self, visit: Visit, target: str, now: float) -> None:
-        """`target` is the ADDRESS:PORT to connect to instead of what the URL says, or nothing."""
+    def begin(self, visit: Visit, route: Route, now: float) -> None:
         self.visit = visit
+        self.route = route
         self.started = now
         self.curl.setopt(pycurl.URL, visit.url)
+        target = route.target
         if target != self.target:
             self.target = target
             if target:
                 self.curl.setopt(pycurl.CONNECT_TO, [f"::{target}"])
             else:
                 self.curl.unsetopt(pycurl.CONNECT_TO)
+        if route.several:
+            self.curl.setopt(pycurl.RESOLVE, route.resolve(visit.url))
 
     def end(self, error: int, detail: str, request: bytes, now: float) -> Page | Fault:
         """What came of it; the handle is free for the next visit after this."""
