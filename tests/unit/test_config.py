@@ -109,6 +109,7 @@ def test_a_limit_holds_for_one_run(tmp_path: Path) -> None:
         ({"policy.host_connections": 50, "fetch.connections": 4}, "--host-connections (50) is more than --connections"),
         ({"scope.networks": "10.0.0.0/8"}, "--networks 10.0.0.0/8: private"),
         ({"scope.networks": "8.8.0.0/16,fd00::/8"}, "--networks fd00::/8: private"),
+        ({"scope.networks": "100.64.0.0/10"}, "--networks 100.64.0.0/10: private"),
         ({"scope.include": ["\udcff"]}, "is not text in UTF-8"),
     ],
 )

@@ -120,7 +120,7 @@ def _check_together(config: Config) -> None:
             f"--host-connections ({config.policy.host_connections}) is more than --connections"
             f" ({config.fetch.connections}): raise the second or lower the first"
         )
-    private = [text for text in config.scope.networks if ipaddress.ip_network(text).is_private]
+    private = [text for text in config.scope.networks if not ipaddress.ip_network(text).is_global]
     if private and not config.fetch.allow_private:
         raise ConfigError(
             f"--networks {','.join(private)}: private, so nothing there may be visited without --allow-private"

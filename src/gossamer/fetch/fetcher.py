@@ -246,6 +246,8 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.BUFFERSIZE: 65536,
         pycurl.TIMEOUT_MS: int(config.timeout * 1000),
         pycurl.CONNECTTIMEOUT_MS: int(config.connect_timeout * 1000),
+        # Longer than any transfer: what it was told of its host must hold until its end (Route.resolve).
+        pycurl.DNS_CACHE_TIMEOUT: int(config.timeout) + 60,
         pycurl.LOW_SPEED_LIMIT: 1,
         pycurl.LOW_SPEED_TIME: max(1, int(config.low_speed_time)),
         pycurl.CAINFO: ssl.get_default_verify_paths().cafile or _own_certificates(),

@@ -119,11 +119,13 @@ async def _race(servers: Sequence[_Server], name: str, family: socket.AddressFam
 
 def _read(question: asyncio.Future[pycares.AddrInfoResult]) -> Found:
     try:
-        return Found([(node.addr[0].decode(), node.ttl) for node in question.result().nodes])
+        answer = question.result()
     except aiodns.error.DNSError as error:
         if error.args[0] in _NO_SUCH_NAME:
             return Found([], exists=False)
         return Found([]) if error.args[0] == pycares.errno.ARES_ENODATA else _NO_ANSWER
+    ttls = [alias.ttl for alias in answer.cnames]
+    return Found([(node.addr[0].decode(), min(node.ttl, *ttls) if ttls else node.ttl) for node in answer.nodes])
 
 
 async def _joined(races: Sequence[asyncio.Future[Found]]) -> Found:

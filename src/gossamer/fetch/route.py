@@ -38,7 +38,7 @@ class Route:
         self.refused: dict[str, str] = {}  # scheme -> why it may not be connected to
 
     def resolve(self, url: str) -> list[str]:
-        """For CURLOPT_RESOLVE. libcurl forgets it after a minute, and is told with each request."""
+        """For CURLOPT_RESOLVE. libcurl forgets it after a while, so it is told with each request."""
         port = self._port or port_of(url)
         return [f"+{self._name}:{port}:{','.join(self._chosen)}"]
 

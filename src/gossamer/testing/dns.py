@@ -2,7 +2,7 @@
 
 with TinyDNS() as dns:
     dns.add("a.test", "127.0.0.1", "::1", ttl=60)
-    dns.misbehave("slow.test", SILENT)
+    dns.misbehave("b.test", Manner.SILENT)
     ...  # crawl with --dns, dns.address
 """
 
@@ -19,10 +19,10 @@ from typing import Final, NamedTuple, Self, cast
 
 A: Final = 1
 AAAA: Final = 28
+_CNAME: Final = 5
 _NXDOMAIN, _SERVFAIL, _REFUSED = 3, 2, 5
 _HEADER = struct.Struct(">6H")
-_ANSWER, _RECURSION, _TRUNCATED = 0x8180, 0x0100, 0x0200
-_POINTER_TO_QUESTION = b"\xc0\x0c"
+_ANSWER, _TRUNCATED = 0x8180, 0x0200
 
 
 class Manner(Enum):
@@ -57,6 +57,7 @@ class TinyDNS:
         self.delay = 0.0  # seconds before each answer
         self.manner = Manner.WELL
         self._records: dict[tuple[str, int], list[tuple[bytes, int]]] = {}
+        self._aliases: dict[str, tuple[str, int]] = {}
         self._manners: dict[tuple[str, int], Manner] = {}
         self._waiting = 0
         self._loop: asyncio.AbstractEventLoop
@@ -83,6 +84,10 @@ class TinyDNS:
         for kind, version in ((A, 4), (AAAA, 6)):
             packed = [ipaddress.ip_address(address) for address in addresses]
             self._records[name.lower(), kind] = [(one.packed, ttl) for one in packed if one.version == version]
+
+    def alias(self, name: str, target: str, ttl: int = 300) -> None:
+        """`name` is where `target` is: answers have both."""
+        self._aliases[name.lower()] = (target.lower(), ttl)
 
     def misbehave(self, name: str, manner: Manner, *kinds: int) -> None:
         """How questions for `name` are answered, those of some kinds or all."""
@@ -153,17 +158,33 @@ class TinyDNS:
         return self._message(message, name, kind, end, manner, tcp)
 
     def _message(self, message: bytes, name: str, kind: int, end: int, manner: Manner, tcp: bool) -> bytes:
-        known = (name, A) in self._records
-        code = {Manner.SERVFAIL: _SERVFAIL, Manner.REFUSED: _REFUSED}.get(manner, 0 if known else _NXDOMAIN)
-        records = self._records.get((name, kind), []) if not code else []
+        code = {Manner.SERVFAIL: _SERVFAIL, Manner.REFUSED: _REFUSED}.get(manner, 0)
+        records = [] if code else self._chain(name, kind)
+        if not records and not code and (name, A) not in self._records:
+            code = _NXDOMAIN
         flags = _ANSWER | code
         if manner is Manner.TRUNCATED and not tcp:
             flags, records = flags | _TRUNCATED, []
         number = int.from_bytes(message[:2], "big") ^ (manner is Manner.WRONG_ID)
-        answers = b"".join(
-            _POINTER_TO_QUESTION + struct.pack(">HHIH", kind, 1, ttl, len(data)) + data for data, ttl in records
-        )
-        return _HEADER.pack(number, flags, 1, len(records), 0, 0) + message[_HEADER.size : end] + answers
+        question = message[_HEADER.size : end]
+        return _HEADER.pack(number, flags, 1, len(records), 0, 0) + question + b"".join(records)
+
+    def _chain(self, name: str, kind: int) -> list[bytes]:
+        """Aliases from one to the next, and the addresses where they end."""
+        records = []
+        while name in self._aliases:
+            target, ttl = self._aliases[name]
+            records.append(_record(name, _CNAME, ttl, _labels(target)))
+            name = target
+        return records + [_record(name, kind, ttl, data) for data, ttl in self._records.get((name, kind), [])]
+
+
+def _record(name: str, kind: int, ttl: int, data: bytes) -> bytes:
+    return _labels(name) + struct.pack(">HHIH", kind, 1, ttl, len(data)) + data
+
+
+def _labels(name: str) -> bytes:
+    return b"".join(bytes([len(label)]) + label.encode("latin-1") for label in name.split(".")) + b"\0"
 
 
 class _Datagrams(asyncio.DatagramProtocol):
