@@ -104,7 +104,11 @@ class TinyDNS:
         self._loop = asyncio.get_running_loop()
         self._done = asyncio.Event()
         while True:  # until one number is free for both
-            listener = await asyncio.start_server(self._on_stream, self.host, 0)
+            try:
+                listener = await asyncio.start_server(self._on_stream, self.host, 0)
+            except OSError as error:
+                self._ready.set_exception(error)
+                return
             self.port = listener.sockets[0].getsockname()[1]
             with suppress(OSError):
                 transport, _ = await self._loop.create_datagram_endpoint(
