@@ -120,6 +120,14 @@ def test_local_names_and_broken_ones_are_not_asked_for(dns: TinyDNS) -> None:
     assert dns.questions == []
 
 
+def test_search_domains_are_for_names_without_a_dot(dns: TinyDNS, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCALDOMAIN", "corp.test")  # as `search` in resolv.conf
+    dns.add("wiki.corp.test", "192.0.2.1")
+    dns.add("www.wiki.corp.test", "192.0.2.1")
+    assert resolve("wiki", dns).addresses == ("192.0.2.1",)
+    assert resolve("www.wiki", dns)[::2] == ((), "does not resolve")
+
+
 # -- several servers -------------------------------------------------------------------------------------------------
 
 
