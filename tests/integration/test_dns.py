@@ -13,7 +13,7 @@ import pytest
 from listening import Door, black_hole, fetch, fetched, fetcher_of, has_ipv6_loopback
 
 from gossamer.config import FetchConfig
-from gossamer.fetch import Resolver, resolver
+from gossamer.fetch import Resolver, name_servers, resolver
 from gossamer.fetch.resolver import Answer, has_ipv6, has_route
 from gossamer.model import Fault, Page, Reason
 from gossamer.testing import FakeClock, Manner, TinyDNS
@@ -180,6 +180,31 @@ def test_no_such_name_is_an_answer_for_both_families(dns: TinyDNS, bad: int) -> 
     with TinyDNS() as broken:
         broken.manner = Manner.SERVFAIL
         assert resolve("none.test", broken, dns)[::2] == ((), "does not resolve")
+
+
+def test_servers_of_the_system_are_followed_when_they_change(dns: TinyDNS, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = [dns.address]
+    monkeypatch.setattr(name_servers, "_system_servers", lambda: list(system))
+    dns.add("a.test", "192.0.2.1", ttl=0)
+    clock = FakeClock()
+
+    async def check(asked: Resolver) -> None:
+        assert (await asked.resolve("a.test")).addresses == ("192.0.2.1",)
+        with TinyDNS() as new:
+            new.add("a.test", "192.0.2.2", ttl=0)
+            system[:] = [new.address]
+            clock.advance(31)
+            assert (await asked.resolve("a.test")).addresses == ("192.0.2.2",)
+            system[:] = [dns.address, new.address]
+            new.delay = 0.1
+            clock.advance(31)
+            await asked.resolve("a.test")
+            assert dns.asked("a.test") == 2
+        system[:] = [dns.address]
+        clock.advance(31)
+        assert (await asked.resolve("a.test")).addresses == ("192.0.2.1",)
+
+    ask(check, clock=clock)
 
 
 def test_a_silent_server_is_not_flooded(dns: TinyDNS) -> None:

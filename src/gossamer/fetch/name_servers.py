@@ -37,19 +37,17 @@ class NameServers:
     """Invariant: a server is never waited for longer than another needs to answer."""
 
     def __init__(self, servers: Sequence[str], clock: Callable[[], float]) -> None:
-        """`servers` as c-ares writes them; none are those of the system."""
-        if not servers:
-            system = _system_servers()
-            servers = system if len(system) > 1 else [""]  # of a single one c-ares notices itself when it is changed
-        self._servers = [_Server(server) for server in servers]
+        """`servers` as c-ares writes them; none are those of the system, also when they change."""
+        self._given = list(servers)
+        self._servers = [_Server(address) for address in self._given or _system_servers()]
+        self._gone: list[_Server] = []
         self._clock = clock
         self._renewed = clock()
 
     async def ask(self, name: str, families: Sequence[socket.AddressFamily]) -> Found:
         if self._clock() - self._renewed >= _CHANNEL_TTL:
             self._renewed = self._clock()
-            for server in self._servers:
-                await server.renew()
+            await self._renew()
         asked = [server for server in self._servers if server.waiting < _MOST_WAITING] or self._servers
         races = [asyncio.ensure_future(_race(asked, name, family)) for family in families]
         try:
@@ -58,8 +56,21 @@ class NameServers:
             for race in races:
                 race.cancel()
 
-    async def close(self) -> None:
+    async def _renew(self) -> None:
         for server in self._servers:
+            await server.renew()
+        done, self._gone = self._gone, []
+        if not self._given:
+            known = {server.address: server for server in self._servers}
+            self._servers = [
+                known.pop(address) if address in known else _Server(address) for address in _system_servers()
+            ]
+            self._gone = list(known.values())  # questions to these may be under way
+        for server in done:
+            await server.close()
+
+    async def close(self) -> None:
+        for server in [*self._gone, *self._servers]:
             await server.close()
 
 
@@ -71,7 +82,7 @@ class _Server:
     """
 
     def __init__(self, address: str) -> None:
-        self._address = address
+        self.address = address
         self._channels: dict[bool, aiodns.DNSResolver] = {}  # by whether search domains are used
         self._old: list[aiodns.DNSResolver] = []
         self.waiting = 0
@@ -80,9 +91,8 @@ class _Server:
         search = "." not in name
         channel = self._channels.get(search)
         if channel is None:
-            servers = [self._address] if self._address else None
             flags = None if search else _FLAGS
-            channel = aiodns.DNSResolver(servers, timeout=_TIMEOUT, tries=_TRIES, flags=flags)
+            channel = aiodns.DNSResolver([self.address], timeout=_TIMEOUT, tries=_TRIES, flags=flags)
             self._channels[search] = channel
         self.waiting += 1
         question = channel.getaddrinfo(name, family=family, type=socket.SOCK_STREAM, flags=_UNSORTED)
