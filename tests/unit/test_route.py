@@ -39,6 +39,8 @@ def test_several_addresses_are_told_with_the_port_of_the_url() -> None:
 def test_what_answered_comes_first_until_it_fails() -> None:
     route = Route("a.test", addresses=BOTH)
     everything = told(route)
+    route.learn(page("192.0.2.1"))
+    assert told(route) == "+a.test:80:192.0.2.1,192.0.2.2"
     route.learn(page("192.0.2.2"))
     assert told(route) == "+a.test:80:192.0.2.2,192.0.2.1"
     route.learn(Fault(Reason.CLOSED, True))

@@ -45,7 +45,8 @@ class Route:
     def learn(self, outcome: Page | Fault) -> None:
         if isinstance(outcome, Page):
             address = f"[{outcome.address}]" if ":" in outcome.address else outcome.address
-            if address in self._addresses and address != self._chosen[0]:
+            is_new = self._chosen is self._addresses or address != self._chosen[0]
+            if is_new and address in self._addresses:
                 others = [one for one in self._addresses if one != address]
                 # While IPv4 is what works, IPv6 is not told: it would be tried first.
                 self._chosen = [address, *(one for one in others if "[" in address or "[" not in one)]
