@@ -20,7 +20,7 @@ from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
 from gossamer.config import Config
 from gossamer.errors import SeedError
-from gossamer.fetch import Accesses, Resolver, ShortageError
+from gossamer.fetch import Accesses, Answer, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
 
@@ -62,6 +62,7 @@ class Crawl:
         self._seeds = iter(seeds)
         self._notice = notice
         self._clock = clock()
+        self._ports = Ports(config.fetch.ports)
         self._refused = 0
         self._names_checked = False
         self.agent: Agent | None = None
@@ -162,25 +163,32 @@ class Crawl:
             url = seed_url(line)
             if url is None:
                 self._refuse(line, why_not(line))
+            elif why := self._refused_port(url, resolver):
+                self._refuse(line, why)
             else:
                 urls.append(url)
         names = {host_of(url) for url in urls}
-        unknown = set()
+        unknown: dict[str, str] = {}
         if not self._names_checked:  # of a long list the first show whether names resolve at all; faults tell the rest
             self._names_checked = True
             accesses = Accesses(self._config.fetch, self._config.hosts, "", resolver.redirect)
             asked = sorted(
                 name for name in names if resolver.redirect(name) is None and not accesses.resolved_elsewhere(name)
             )
-            answers = await asyncio.gather(*(_address(resolver, _without_port(name)) for name in asked))
-            unknown = {name for name, address in zip(asked, answers, strict=True) if not address}
+            answers = await asyncio.gather(*(_answer(resolver, split_host(name)[0]) for name in asked))
+            unknown = {name: answer.why for name, answer in zip(asked, answers, strict=True) if answer.why}
         usable = []
         for url in urls:
-            if host_of(url) in unknown:
-                self._refuse(url, f"the host {host_of(url)} does not resolve")
+            host = host_of(url)
+            if host in unknown:
+                self._refuse(url, f"the host {host} {unknown[host]}")
             else:
                 usable.append(url)
         return usable
+
+    def _refused_port(self, url: str, resolver: Resolver) -> str:
+        why = self._ports.refusal(port_of(url))
+        return why if why and resolver.redirect(host_of(url)) is None else ""
 
     def _refuse(self, seed: str, why: str) -> None:
         self._refused += 1
@@ -202,15 +210,11 @@ def _signals(agent: Agent) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-async def _address(resolver: Resolver, name: str) -> str:
+async def _answer(resolver: Resolver, name: str) -> Answer:
     try:
         return await resolver.resolve(name)
     except ShortageError:
-        return "unknown"  # no reason to leave a seed out
-
-
-def _without_port(host: str) -> str:
-    return host[: host.index("]") + 1] if host[:1] == "[" else host.partition(":")[0]
+        return Answer((), 0.0)  # no reason to leave a seed out
 
 
 async def _tell(agent: Agent, watch: Callable[[Progress], None], every: float) -> None:

@@ -19,7 +19,7 @@ from gossamer.rules.scope import Scope
 
 EXCLUSIONS = {
     "robots": "the robots.txt of {host} does not allow it",
-    "address": "the address of {host} may not be connected to (private, or not in --networks)",
+    "address": "the address or port of {host} is not allowed (private, not in --networks, or not in fetch.ports)",
     "unwanted_type": "its type is not one of those wanted (--types)",
     "redirects": "more than ten redirects in a row led to it",
     "scope": "it is not on a host or domain of the seeds (--scope)",

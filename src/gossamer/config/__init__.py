@@ -1,6 +1,6 @@
 """Settings: declared once in `options`, read by `load`, documented by `python -m gossamer.config`."""
 
-from gossamer.config.checks import block_pattern, connect_rule, dns_server, store_directory
+from gossamer.config.checks import block_pattern, connect_rule, dns_server, port_range, store_directory
 from gossamer.config.hosts import HostRule
 from gossamer.config.hours import Hours, caps_at, hours
 from gossamer.config.identity import default_contact, has_contact, user_agent
@@ -43,6 +43,7 @@ __all__ = [
     "hours",
     "live_changes",
     "load",
+    "port_range",
     "reread",
     "store_directory",
     "user_agent",

@@ -82,6 +82,15 @@ def store_directory(text: str) -> tuple[Path, float]:
     return Path(path), number
 
 
+def port_range(text: str) -> tuple[int, int]:
+    """(first, last) of `PORT` or `FIRST-LAST`."""
+    found = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", text)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 0 < first <= last < 65536:
+        raise ValueError("a port such as 8080 or a range such as 1024-65535")
+    return first, last
+
+
 def dns_server(text: str) -> tuple[str, int]:
     """(address, port) of `IP[:PORT]`."""
     try:

@@ -155,9 +155,8 @@ def _check_together(config: Config) -> None:
             f"--host-connections ({config.policy.host_connections}) is more than --connections"
             f" ({config.fetch.connections}): raise the second or lower the first"
         )
-    networks = [ipaddress.ip_network(text) for text in config.scope.networks]
-    if networks and not config.fetch.allow_private and all(network.is_private for network in networks):
+    private = [text for text in config.scope.networks if not ipaddress.ip_network(text).is_global]
+    if private and not config.fetch.allow_private:
         raise ConfigError(
-            f"--networks {','.join(config.scope.networks)}: all of these are private, and nothing there may be"
-            " visited without --allow-private"
+            f"--networks {','.join(private)}: private, so nothing there may be visited without --allow-private"
         )

@@ -18,6 +18,7 @@ from gossamer.config.checks import (
     check_regex,
     connect_rule,
     dns_server,
+    port_range,
     store_directory,
 )
 from gossamer.config.hosts import HostRule
@@ -242,6 +243,12 @@ class FetchConfig:
         cost="A page on the web can then make the crawl request things inside your network.",
         flag="--allow-private",
     )
+    ports: tuple[str, ...] = declare(
+        ("80", "443", "1024-65535"),
+        Many(port_range),
+        "Ports that may be connected to, by number or range; those of databases, mail and the like only by number.",
+        cost="A wide list lets a page on the web send requests to services that are no web servers.",
+    )
     connect: tuple[str, ...] = declare(
         (),
         Many(connect_rule),
@@ -253,8 +260,8 @@ class FetchConfig:
     dns: tuple[str, ...] = declare(
         (),
         Many(dns_server),
-        "Ask these DNS servers instead of those of the system.",
-        cost="Every new host costs them one or two questions.",
+        "Ask these DNS servers, all at once, instead of those of the system.",
+        cost="Every new host costs each of them one or two questions.",
         flag="--dns",
         metavar="IP[:PORT]",
     )

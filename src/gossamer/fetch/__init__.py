@@ -2,6 +2,8 @@
 
 from gossamer.fetch.access import Accesses
 from gossamer.fetch.fetcher import Fetcher, Outcome
-from gossamer.fetch.resolver import Resolver, ShortageError
+from gossamer.fetch.ports import Ports
+from gossamer.fetch.resolver import Answer, Resolver, ShortageError
+from gossamer.fetch.route import port_of, split_host
 
-__all__ = ["Accesses", "Fetcher", "Outcome", "Resolver", "ShortageError"]
+__all__ = ["Accesses", "Answer", "Fetcher", "Outcome", "Ports", "Resolver", "ShortageError", "port_of", "split_host"]

@@ -22,7 +22,9 @@ from gossamer.config import FetchConfig, HostRule
 from gossamer.fetch.access import HEADERS, Access, Accesses
 from gossamer.fetch.cookies import Jar
 from gossamer.fetch.guard import Guard
-from gossamer.fetch.resolver import Resolver, ShortageError, literal
+from gossamer.fetch.ports import Ports
+from gossamer.fetch.resolver import Answer, Resolver, ShortageError, literal
+from gossamer.fetch.route import Route, Routes, split_host
 from gossamer.fetch.transfer import Limits, Transfer
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.domain import is_public_name
@@ -67,6 +69,7 @@ class Fetcher:
         self._usual = self._accesses.usual
         self._jar = Jar(clock)
         guard = self._guard = Guard(config.allow_private, networks)
+        self._routes = Routes(resolver, guard, Ports(config.ports))
         self._local_names, self._networks = config.allow_private, bool(networks)
         limits = Limits(config.max_body, config.max_headers, types)
         options = _options(config, user_agent)
@@ -81,7 +84,6 @@ class Fetcher:
         self._resolving: dict[asyncio.Task[None], Visit] = {}
         self._faults: list[Outcome] = []
         self._spent = 0.0
-        self._targets: dict[str, str] = {}
         self._request_tail = (
             f"\r\nUser-Agent: {user_agent}\r\n" + "".join(f"{line}\r\n" for line in HEADERS) + "\r\n"
         ).encode()
@@ -113,13 +115,12 @@ class Fetcher:
         if not self._usual and self._accesses.of(host).proxy:
             self._start_through_proxy(visit, host)
             return
-        target = self._targets.get(host)
-        if target is None:
-            target = self._target(host)
-        if target is None:
-            self._in_background(visit, self._resolve_and_start(visit))
+        now = self._clock()
+        route = self._routes.known(host, now)
+        if route is None:
+            self._in_background(visit, self._resolve_and_start(visit, host))
         else:
-            self._begin(visit, target)
+            self._begin(visit, route, now)
 
     def spent(self) -> float:
         """Seconds spent on responses, waiting apart, since this was last asked."""
@@ -128,7 +129,7 @@ class Fetcher:
 
     def own_address(self, host: str, page: Page) -> str:
         """Where a host is; nothing when a --connect rule says where to go instead."""
-        return "" if self._targets.get(host) else page.address
+        return "" if self._routes.is_rule(host) else page.address
 
     async def wait(self, seconds: float) -> list[Outcome]:
         """Outcomes as soon as there are any, or none after this time."""
@@ -175,36 +176,19 @@ class Fetcher:
 
     # -- starting ----------------------------------------------------------------------------------------------------
 
-    def _target(self, host: str) -> str | None:
-        """ADDRESS:PORT for CONNECT_TO; nothing where the URL says it already; None when it must be resolved."""
-        rule = self._resolver.redirect(host)
-        if rule is not None:
-            address, port = rule
-            target = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
-        elif literal(_name(host)) is not None:
-            target = ""
-        else:
-            address_or_none = self._resolver.known(_name(host))
-            if not address_or_none:
-                return None
-            # An answer of DNS holds for its time only, so it is not kept here.
-            return f"[{address_or_none}]:" if ":" in address_or_none else f"{address_or_none}:"
-        if len(self._targets) > 100_000:
-            self._targets.clear()
-        self._targets[host] = target
-        return target
-
-    async def _resolve_and_start(self, visit: Visit) -> None:
-        name = _name(host_of(visit.url))
+    async def _resolve_and_start(self, visit: Visit, host: str) -> None:
+        name = split_host(host)[0]
         try:
-            address = await self._resolver.resolve(name)
+            answer = await self._resolver.resolve(name)
         except ShortageError:
             self._postpone(visit)
             return
-        if address:
-            self._begin(visit, f"[{address}]:" if ":" in address else f"{address}:")
+        now = self._clock()
+        route = self._routes.known(host, now, answer)
+        if route is None:
+            self._faults.append((visit, Fault(Reason.DNS, True, f"{name} {answer.why}", now)))
         else:
-            self._faults.append((visit, Fault(Reason.DNS, True, f"{name} does not resolve", self._clock())))
+            self._begin(visit, route, now)
         self.wake()
 
     def _in_background(self, visit: Visit, starting: Coroutine[None, None, None]) -> None:
@@ -212,13 +196,16 @@ class Fetcher:
         self._resolving[task] = visit
         task.add_done_callback(lambda done: self._resolving.pop(done, None))
 
-    def _begin(self, visit: Visit, target: str) -> None:
+    def _begin(self, visit: Visit, route: Route, now: float) -> None:
+        if route.refused and (why := route.refusal(visit.url)):
+            self._faults.append((visit, Fault(Reason.ADDRESS, False, why, now)))
+            return
         transfer = self._free.pop() if self._free else self._new_transfer()
         if not self._usual:
             access = self._accesses.of(host_of(visit.url))
             cookie = self._jar.header(visit.url) if access.cookies else ""
             transfer.use(access, "; ".join(filter(None, (access.cookie, cookie))))
-        transfer.begin(visit, target, self._clock())
+        transfer.begin(visit, route, now)
         self._busy[transfer.curl] = transfer
         self._multi.add_handle(transfer.curl)
 
@@ -226,35 +213,39 @@ class Fetcher:
 
     def _start_through_proxy(self, visit: Visit, host: str) -> None:
         """The guard sees only the proxy's address then, so the host's is judged before, as far as it can be."""
-        access, name = self._accesses.of(host), _name(host)
+        access, name = self._accesses.of(host), split_host(host)[0]
         judged = self._networks or not self._local_names or literal(name) is not None
         if judged or not access.names_go_along:
-            self._in_background(visit, self._judge_and_start(visit, name, access))
+            self._in_background(visit, self._judge_and_start(visit, host, access))
         else:
-            self._begin(visit, "")
+            self._begin(visit, self._routes.through_proxy(host), self._clock())
 
-    async def _judge_and_start(self, visit: Visit, name: str, access: Access) -> None:
+    async def _judge_and_start(self, visit: Visit, host: str, access: Access) -> None:
+        name = split_host(host)[0]
         try:
-            address = await self._resolver.resolve(name)
+            answer = await self._resolver.resolve(name)
         except ShortageError:
             self._postpone(visit)
             return
-        refusal = self._refusal(name, address, access)
+        now = self._clock()
+        refusal = self._refusal(name, answer, access)
         if refusal is not None:
             reason, detail = refusal
-            self._faults.append((visit, Fault(reason, reason is Reason.DNS, detail, self._clock())))
+            self._faults.append((visit, Fault(reason, reason is Reason.DNS, detail, now)))
         elif access.names_go_along or literal(name) is not None:
-            self._begin(visit, "")
+            self._begin(visit, self._routes.through_proxy(host), now)
         else:
-            self._begin(visit, f"[{address}]:" if ":" in address else f"{address}:")
+            self._begin(visit, self._routes.through_proxy(host, answer), now)
         self.wake()
 
-    def _refusal(self, name: str, address: str, access: Access) -> tuple[Reason, str] | None:
+    def _refusal(self, name: str, answer: Answer, access: Access) -> tuple[Reason, str] | None:
         """Why a name may not be given to a proxy, as far as can be told here (docs/threat-model.md)."""
-        if address:
-            if self._guard.allows(address):
+        if answer.addresses:
+            refused = [address for address in answer.addresses if not self._guard.allows(address)]
+            # Who resolves the name itself may choose any of them.
+            if len(refused) < (1 if access.names_go_along else len(answer.addresses)):
                 return None
-            return Reason.ADDRESS, f"{name} is {address}, which may not be connected to"
+            return Reason.ADDRESS, f"{name} is {refused[0]}, which may not be connected to"
         if not access.names_go_along or self._networks:
             return Reason.DNS, f"{name} does not resolve here, so its address cannot be judged"
         if self._local_names or is_public_name(name):
@@ -305,6 +296,8 @@ class Fetcher:
                 outcome = access.judged(outcome, error, curl)
             if access.cookies and isinstance(outcome, Page):
                 self._jar.take(visit.url, outcome.head)
+        if transfer.route.several:
+            transfer.route.learn(outcome)
         self._free.append(transfer)
         return visit, outcome
 
@@ -381,13 +374,6 @@ def _highest_descriptor() -> int:
     return 1 << 31 if limit == resource.RLIM_INFINITY else limit - min(_KEPT_FREE, limit // 4)
 
 
-def _name(host: str) -> str:
-    """The host without its port."""
-    if host[:1] == "[":
-        return host[: host.index("]") + 1]
-    return host.partition(":")[0]
-
-
 def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
     """The same for every handle."""
     return {
@@ -407,6 +393,8 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.BUFFERSIZE: 65536,
         pycurl.TIMEOUT_MS: int(config.timeout * 1000),
         pycurl.CONNECTTIMEOUT_MS: int(config.connect_timeout * 1000),
+        # Longer than any transfer: what it was told of its host must hold until its end (Route.resolve).
+        pycurl.DNS_CACHE_TIMEOUT: int(config.timeout) + 60,
         pycurl.LOW_SPEED_LIMIT: 1,
         pycurl.LOW_SPEED_TIME: max(1, int(config.low_speed_time)),
         pycurl.CAINFO: ssl.get_default_verify_paths().cafile or _own_certificates(),

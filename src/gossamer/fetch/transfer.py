@@ -13,6 +13,7 @@ import pycurl
 from gossamer.fetch.access import Access
 from gossamer.fetch.decode import decoded
 from gossamer.fetch.guard import Guard
+from gossamer.fetch.route import Route
 from gossamer.model import Fault, Page, Reason, Visit
 
 _LENGTH = re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.I)
@@ -67,7 +68,7 @@ class Transfer:
 
     __slots__ = (
         "_chunks", "_guard", "_limits", "_lines", "_size", "_stopped", "_type", "_watch",
-        "access", "cookie", "curl", "head", "refused", "started", "starved", "target", "visit",
+        "access", "cookie", "curl", "head", "refused", "route", "started", "starved", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -75,6 +76,7 @@ class Transfer:
     ) -> None:
         self.curl = pycurl.Curl()
         self.visit: Visit | None = None
+        self.route: Route
         self.target = ""
         self.started = 0.0
         self.head = b""
@@ -105,17 +107,20 @@ class Transfer:
         self.curl.setopt(pycurl.PROXY, access.proxy)
         self.curl.setopt(pycurl.HTTPHEADER, [*access.lines, f"Cookie: {cookie}"] if cookie else access.lines)
 
-    def begin(self, visit: Visit, target: str, now: float) -> None:
-        """`target` is the ADDRESS:PORT to connect to instead of what the URL says, or nothing."""
+    def begin(self, visit: Visit, route: Route, now: float) -> None:
         self.visit = visit
+        self.route = route
         self.started = now
         self.curl.setopt(pycurl.URL, visit.url)
+        target = route.target
         if target != self.target:
             self.target = target
             if target:
                 self.curl.setopt(pycurl.CONNECT_TO, [f"::{target}"])
             else:
                 self.curl.unsetopt(pycurl.CONNECT_TO)
+        if route.several:
+            self.curl.setopt(pycurl.RESOLVE, route.resolve(visit.url))
 
     def end(self, error: int, detail: str, request: bytes, now: float) -> Page | Fault:
         """What came of it; the handle is free for the next visit after this."""

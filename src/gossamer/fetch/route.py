@@ -1,0 +1,131 @@
+"""How a host is reached: found once a host while the answer of DNS holds, and not with each request."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from gossamer.fetch.guard import Guard
+from gossamer.fetch.ports import Ports
+from gossamer.fetch.resolver import Answer, Resolver, literal
+from gossamer.model import Fault, Page, Reason
+
+_MOST_ROUTES = 100_000
+_BROKEN = frozenset({Reason.CONNECT, Reason.TIMEOUT, Reason.TLS})
+_plain_name = re.compile(r"[a-z0-9_.-]+").fullmatch  # libcurl reads other things into some of the others, such as `*`
+
+
+class Route:
+    """What libcurl is told of a host: one address through CONNECT_TO (`target`), several through RESOLVE, or nothing
+    where the URL says it all.
+
+    Several are tried by libcurl, which begins with IPv6. Invariant: the one that answered last comes first until it
+    fails, so that an address that is dead costs its time once and not with each connection.
+    """
+
+    __slots__ = ("_addresses", "_chosen", "_name", "_port", "is_rule", "refused", "several", "target", "until")
+
+    def __init__(
+        self, host: str, target: str = "", addresses: Sequence[str] = (), until: float = math.inf, is_rule: bool = False
+    ) -> None:
+        self._name, self._port = split_host(host)
+        self._addresses = self._chosen = [f"[{one}]" if ":" in one else one for one in addresses]
+        self.target = target
+        self.several = bool(addresses)
+        self.until = until
+        self.is_rule = is_rule
+        self.refused: dict[str, str] = {}  # scheme -> why it may not be connected to
+
+    def resolve(self, url: str) -> list[str]:
+        """For CURLOPT_RESOLVE. libcurl forgets it after a while, so it is told with each request."""
+        port = self._port or port_of(url)
+        return [f"+{self._name}:{port}:{','.join(self._chosen)}"]
+
+    def learn(self, outcome: Page | Fault) -> None:
+        if isinstance(outcome, Page):
+            address = f"[{outcome.address}]" if ":" in outcome.address else outcome.address
+            is_new = self._chosen is self._addresses or address != self._chosen[0]
+            if is_new and address in self._addresses:
+                others = [one for one in self._addresses if one != address]
+                # While IPv4 is what works, IPv6 is not told: it would be tried first.
+                self._chosen = [address, *(one for one in others if "[" in address or "[" not in one)]
+        elif outcome.reason in _BROKEN:
+            self._chosen = self._addresses
+
+    def refusal(self, url: str) -> str:
+        return self.refused.get(url[: url.index(":")], "")
+
+
+class Routes:
+    """Invariant: an address that the guard refuses is never told to libcurl as one of several."""
+
+    def __init__(self, resolver: Resolver, guard: Guard, ports: Ports) -> None:
+        self._resolver = resolver
+        self._guard = guard
+        self._ports = ports
+        self._routes: dict[str, Route] = {}
+
+    def known(self, host: str, now: float, answer: Answer | None = None) -> Route | None:
+        """The way to a host (of a URL, with its port) by this answer or what is known; None if that is not enough."""
+        route = self._routes.get(host)
+        if route is not None and route.until > now:
+            return route
+        name, port = split_host(host)
+        rule = self._resolver.redirect(host)
+        if rule is not None:
+            return self._keep(host, Route(host, _target(*rule), is_rule=True))
+        refused = self._refused_ports(port)
+        if literal(name) is not None or len(refused) == 2:
+            route = Route(host)
+        else:
+            answer = answer or self._resolver.known(name)
+            if answer is None or not answer.addresses:
+                return None
+            route = self._from_answer(host, answer)
+        route.refused = {**route.refused, **refused}
+        return self._keep(host, route)
+
+    def through_proxy(self, host: str, answer: Answer | None = None) -> Route:
+        """To a host by its name, which the proxy resolves, or by the first address of an answer that is allowed."""
+        allowed = [address for address in answer.addresses if self._guard.allows(address)] if answer else []
+        route = Route(host, _target(allowed[0], 0) if allowed else "")
+        route.refused = self._refused_ports(split_host(host)[1])
+        return route
+
+    def is_rule(self, host: str) -> bool:
+        route = self._routes.get(host)
+        return route is not None and route.is_rule
+
+    def _from_answer(self, host: str, answer: Answer) -> Route:
+        allowed = [address for address in answer.addresses if self._guard.allows(address)]
+        if len(allowed) > 1 and _plain_name(split_host(host)[0]):
+            return Route(host, addresses=allowed, until=answer.until)
+        # A single one costs nothing when it stays the same; one that is not allowed is refused when it is connected to.
+        return Route(host, _target((allowed or answer.addresses)[0], 0), until=answer.until)
+
+    def _refused_ports(self, port: int) -> dict[str, str]:
+        ports = {"http": port or 80, "https": port or 443}
+        return {scheme: why for scheme, number in ports.items() if (why := self._ports.refusal(number))}
+
+    def _keep(self, host: str, route: Route) -> Route:
+        if len(self._routes) >= _MOST_ROUTES:
+            self._routes.clear()
+        self._routes[host] = route
+        return route
+
+
+def split_host(host: str) -> tuple[str, int]:
+    """Name and port, 0 when it is the scheme's."""
+    name, colon, port = host.rpartition(":")
+    return (name, int(port)) if colon and port.isdigit() else (host, 0)
+
+
+def port_of(url: str) -> int:
+    """The port of a normalised URL."""
+    return split_host(url.split("/", 3)[2])[1] or (443 if url.startswith("https:") else 80)
+
+
+def _target(address: str, port: int) -> str:
+    """ADDRESS:PORT for CONNECT_TO; without a port it is that of the URL."""
+    return f"{f'[{address}]' if ':' in address else address}:{port or ''}"
