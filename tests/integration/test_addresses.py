@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from ipaddress import IPv4Network
 from pathlib import Path
+from typing import Any
 
 import pytest
 from crawling import crawl
@@ -429,3 +430,19 @@ def test_a_seed_on_a_refused_port_is_told_so(tmp_path: Path, door: Door) -> None
     (notice,) = [notice for notice in notices if "6379" in notice]
     assert "port 6379 is used by services that are no web servers; name it in fetch.ports to allow it" in notice
     assert set(visits(tmp_path)) == {seeds[1]}
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ({"allow_private": False}, "give --allow-private"),
+        ({"allow_private": True, "networks": ["10.0.0.0/8"]}, "name its network with --networks"),
+    ],
+)
+def test_a_seed_that_will_not_be_visited_is_named(tmp_path: Path, options: dict[str, Any], remedy: str) -> None:
+    notices: list[str] = []
+    summary = crawl(tmp_path / "c", ["http://127.0.0.1:8099/"], "elsewhere.test=127.0.0.1:1", notices, **options)
+    assert (summary.pages, summary.excluded) == (0, 1)
+    (notice,) = [text for text in notices if "127.0.0.1" in text]
+    assert "will not be visited" in notice
+    assert remedy in notice

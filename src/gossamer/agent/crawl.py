@@ -20,7 +20,7 @@ from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
 from gossamer.config import Config
 from gossamer.errors import SeedError
-from gossamer.fetch import Accesses, Answer, Ports, Resolver, ShortageError, port_of, split_host
+from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
 
@@ -177,6 +177,7 @@ class Crawl:
             )
             answers = await asyncio.gather(*(_answer(resolver, split_host(name)[0]) for name in asked))
             unknown = {name: answer.why for name, answer in zip(asked, answers, strict=True) if answer.why}
+            self._warn_of_addresses(dict(zip(asked, answers, strict=True)))
         usable = []
         for url in urls:
             host = host_of(url)
@@ -185,6 +186,21 @@ class Crawl:
             else:
                 usable.append(url)
         return usable
+
+    def _warn_of_addresses(self, answers: dict[str, Answer]) -> None:
+        """That seeds will be excluded for where they are: it is judged when they are connected to."""
+        fetch, networks = self._config.fetch, self._config.scope.networks
+        guard = Guard(fetch.allow_private, networks)
+        remedy = "give --allow-private if that is meant"
+        if fetch.allow_private or networks:
+            remedy = "name its network with --networks if that is meant"
+        refused = [
+            (name, answer.addresses[0])
+            for name, answer in answers.items()
+            if answer.addresses and not any(map(guard.allows, answer.addresses))
+        ]
+        for name, address in refused[:_MOST_NOTICES]:
+            self._notice(f"note: {name} will not be visited: the address {address} may not be connected to; {remedy}")
 
     def _refused_port(self, url: str, resolver: Resolver) -> str:
         why = self._ports.refusal(port_of(url))

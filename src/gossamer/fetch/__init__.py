@@ -2,8 +2,20 @@
 
 from gossamer.fetch.access import Accesses
 from gossamer.fetch.fetcher import Fetcher, Outcome
+from gossamer.fetch.guard import Guard
 from gossamer.fetch.ports import Ports
 from gossamer.fetch.resolver import Answer, Resolver, ShortageError
 from gossamer.fetch.route import port_of, split_host
 
-__all__ = ["Accesses", "Answer", "Fetcher", "Outcome", "Ports", "Resolver", "ShortageError", "port_of", "split_host"]
+__all__ = [
+    "Accesses",
+    "Answer",
+    "Fetcher",
+    "Guard",
+    "Outcome",
+    "Ports",
+    "Resolver",
+    "ShortageError",
+    "port_of",
+    "split_host",
+]
