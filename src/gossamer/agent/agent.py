@@ -63,7 +63,10 @@ class Agent:
         self._user_agent = agent_name
         self._token = product_token(agent_name).lower()
         self._store = Store(directory.warc, config.store, self._stored("store", StorePosition), agent_name)
-        self._fetcher = Fetcher(config.fetch, agent_name, config.scope.types, config.scope.networks, resolver, clock)
+        scope = config.scope
+        self._fetcher = Fetcher(
+            config.fetch, agent_name, scope.types, scope.networks, resolver, clock, scope.max_length
+        )
         self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
         self._meter = Meter(self.statistics, now)
         self._pages = Allowance(config.fetch.rate, now)
@@ -104,6 +107,11 @@ class Agent:
         return reason
 
     def _settle(self, visit: Visit, outcome: Page | Fault) -> None:
+        if isinstance(outcome, Fault) and outcome.stale:
+            self._visits_in_flight -= not visit.robots
+            self.statistics.count_failure(outcome.reason)
+            self.frontier.give_back(visit, outcome.fetched_at)
+            return
         if visit.robots:
             self._robots_visited(visit, outcome)
             return
@@ -150,7 +158,7 @@ class Agent:
             target = normalize(target, page.url) if target else None
             return [target] if target else []
         content_type = page.content_type
-        if content_type is not None and not content_type.lower().startswith(_PARSED):
+        if content_type is not None and content_type.partition(";")[0] not in _PARSED:
             return []
         found = self._scanner.scan(page.body, page.url, content_type)
         self.statistics.links += len(found.urls)
@@ -160,7 +168,8 @@ class Agent:
         return found.urls
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
-        if fault.reason in _EXCLUSIONS:
+        # Too large with a status: the headers came, and said that the body is.
+        if fault.reason in _EXCLUSIONS or (fault.reason is Reason.TOO_LARGE and fault.status):
             self.frontier.settle_excluded(visit, fault, fault.fetched_at)
             return
         self.statistics.count_failure(fault.reason)

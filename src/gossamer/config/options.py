@@ -60,6 +60,12 @@ class ScopeConfig:
         flag="--types",
         metavar="TYPE,…",
     )
+    max_length: int = declare(
+        0,
+        Size(0),
+        "Leave out responses whose Content-Length is larger; 0 is no limit.",
+        cost="They cost a request each, which ends after the headers. Without a Content-Length max_body cuts.",
+    )
     networks: tuple[str, ...] = declare(
         (),
         Many(check_network),

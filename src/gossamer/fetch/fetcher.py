@@ -45,6 +45,7 @@ class Fetcher:
         networks: tuple[str, ...],
         resolver: Resolver,
         clock: Callable[[], float],
+        max_length: int = 0,
     ) -> None:
         self._clock = clock
         self._resolver = resolver
@@ -57,7 +58,7 @@ class Fetcher:
         self._multi.setopt(pycurl.M_MAXCONNECTS, max(config.connections * 2, 64))
         self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
         guard = Guard(config.allow_private, networks)
-        limits = Limits(config.max_body, config.max_headers, types)
+        limits = Limits(config.max_body, config.max_headers, types, max_length)
         options = _options(config, user_agent)
         self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options)
         self._free: list[Transfer] = []
