@@ -241,6 +241,18 @@ class FetchConfig:
         flag="--dns",
         metavar="IP[:PORT]",
     )
+    http2: bool = declare(
+        False,
+        Switch(),
+        "Speak HTTP/2 with servers that offer it over TLS; still one request at a time to a host.",
+        cost="More CPU and memory for each connection, and WARC files hold heads rewritten as HTTP/1.1.",
+    )
+    ca_file: str = declare(
+        "",
+        Text(empty=True),
+        "A PEM file with the root certificates to trust, instead of the system's; for intranets with their own.",
+        cost="Servers with certificates from anybody else fail; put both into one file to trust both.",
+    )
     rate: float = declare(
         0.0,
         Decimal(0),

@@ -42,6 +42,7 @@ _REASONS: dict[int, tuple[Reason, bool]] = {
     pycurl.E_RECV_ERROR: (Reason.CLOSED, True),
     pycurl.E_SEND_ERROR: (Reason.CLOSED, True),
     pycurl.E_PARTIAL_FILE: (Reason.CLOSED, True),
+    92: (Reason.CLOSED, True),  # CURLE_HTTP2_STREAM: the server broke off this one response
     100: (Reason.TOO_LARGE, False),  # CURLE_TOO_LARGE: headers over libcurl's own caps, 300 KB or 5,000 lines
 }
 
@@ -173,9 +174,12 @@ class Transfer:
             truncated = self._cut_unnoticed(head)
         if self._type is None and not visit.robots and self._undeclared_and_unwanted(head, content.body):
             return Fault(Reason.UNWANTED_TYPE, False, sniffed(content.body), now, _status(head))
+        protocol = b""
+        if head.startswith(b"HTTP/2 "):
+            head, protocol = b"HTTP/1.1" + head[6:], b"h2"
         return Page(
             visit.url, _status(head), head, raw, content.body, now, now - self.started,
-            self.curl.getinfo(pycurl.PRIMARY_IP), request, truncated, self._type,
+            self.curl.getinfo(pycurl.PRIMARY_IP), request, truncated, self._type, protocol,
         )  # fmt: skip
 
     def _undeclared_and_unwanted(self, head: bytes, body: bytes) -> bool:

@@ -55,6 +55,7 @@ class Page(msgspec.Struct, gc=False):
     request: bytes = b""  # the request as sent
     truncated: str = ""  # WARC-Truncated: length, time, disconnect
     content_type: str | None = None
+    protocol: bytes = b""  # WARC-Protocol: h2 for HTTP/2, whose head is written as HTTP/1.1 would have sent it
 
     @property
     def validators(self) -> tuple[bytes, bytes]:
