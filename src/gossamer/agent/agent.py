@@ -24,6 +24,7 @@ from gossamer.frontier import Frontier
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import normalize
 from gossamer.parse import LinkScanner
+from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.robots_tag import robots_tag
@@ -68,6 +69,8 @@ class Agent:
             config.fetch, agent_name, scope.types, scope.networks, resolver, clock, scope.max_length
         )
         self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
+        policy = config.fetch.head_first
+        self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
         self._pages = Allowance(config.fetch.rate, now)
         self._bytes = Allowance(config.fetch.bandwidth, now)
@@ -96,6 +99,8 @@ class Agent:
             for visit in visits:
                 self._visits_in_flight += not visit.robots
                 self._pages.spend(1)
+                if self._head_first is not None:
+                    visit.head = self._head_first.asks(visit)
                 self._fetcher.start(visit)
             stages["frontier"] += leased - started
             stages["fetch"] += perf_counter() - leased
@@ -116,10 +121,29 @@ class Agent:
             self._robots_visited(visit, outcome)
             return
         self._visits_in_flight -= 1
-        if isinstance(outcome, Page):
+        if self._head_first is not None and self._goes_on(visit, outcome, self._head_first):
+            self.frontier.give_back(visit, outcome.fetched_at)
+        elif isinstance(outcome, Page):
             self._visited(visit, outcome)
         else:
             self._failed(visit, outcome)
+
+    def _goes_on(self, visit: Visit, outcome: Page | Fault, head_first: HeadFirst) -> bool:
+        """Whether this was a HEAD that a GET must follow, after the host's pause. Servers that know no HEAD answer with
+        an error, or not at all: the GET will show what there is.
+        """
+        if isinstance(outcome, Page):
+            known = outcome.content_type is not None and 200 <= outcome.status < 300
+            settled = outcome.status in BUSY and self.frontier.may_try_again(visit)
+        else:
+            known, settled = outcome.reason is Reason.UNWANTED_TYPE, _excludes(outcome)
+        if known:
+            head_first.shown(visit)
+        if visit.head and not settled:
+            head_first.answered(visit)
+            return True
+        head_first.settled(visit)
+        return False
 
     def _visited(self, visit: Visit, page: Page) -> None:
         busy = page.status in BUSY
@@ -168,8 +192,7 @@ class Agent:
         return found.urls
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
-        # Too large with a status: the headers came, and said that the body is.
-        if fault.reason in _EXCLUSIONS or (fault.reason is Reason.TOO_LARGE and fault.status):
+        if _excludes(fault):
             self.frontier.settle_excluded(visit, fault, fault.fetched_at)
             return
         self.statistics.count_failure(fault.reason)
@@ -355,3 +378,8 @@ class Agent:
         if progress.in_flight:
             return f"the servers: {progress.in_flight:,} responses are awaited"
         return ""
+
+
+def _excludes(fault: Fault) -> bool:
+    """Not wanted, rather than failed. Too large with a status: the headers came, and said that the body is."""
+    return fault.reason in _EXCLUSIONS or (fault.reason is Reason.TOO_LARGE and fault.status > 0)

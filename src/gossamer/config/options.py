@@ -241,6 +241,13 @@ class FetchConfig:
         flag="--dns",
         metavar="IP[:PORT]",
     )
+    head_first: str = declare(
+        "never",
+        Choice("never", "unknown", "always"),
+        "Send a HEAD before the GET: never, where the URL's extension says no type, or before every first visit.",
+        cost="One more request, and a pause of the host, for each URL asked about; a GET that is not wanted ends "
+        "after its headers anyway.",
+    )
     http2: bool = declare(
         False,
         Switch(),

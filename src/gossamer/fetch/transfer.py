@@ -97,8 +97,8 @@ class Transfer:
     """
 
     __slots__ = (
-        "_asked", "_chunks", "_guard", "_limits", "_lines", "_more", "_size", "_stopped", "_type", "_watch",
-        "curl", "head", "refused", "repeated", "started", "target", "visit",
+        "_asked", "_chunks", "_guard", "_head_only", "_limits", "_lines", "_more", "_size", "_stopped", "_type",
+        "_watch", "curl", "head", "refused", "repeated", "started", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -119,6 +119,7 @@ class Transfer:
         self._limits = limits
         self._watch = watch
         self._asked = False
+        self._head_only = False
         self._lines: deque[bytes] = deque(maxlen=_MOST_LINES)
         self._chunks: list[bytes] = []
         self._more: BytesIO | None = None
@@ -139,6 +140,9 @@ class Transfer:
         self.started = now
         self._asked = False
         self.curl.setopt(pycurl.URL, visit.url)
+        if visit.head != self._head_only:
+            self._head_only = visit.head
+            self.curl.setopt(pycurl.NOBODY if visit.head else pycurl.HTTPGET, 1)
         if target != self.target:
             self.target = target
             if target:
