@@ -15,6 +15,7 @@ import brotli
 import pytest
 from backports import zstd
 from crawling import crawl
+from fastwarc.warc import ArchiveIterator, WarcRecordType
 from test_fetch import HTML, URL, answer, fault, fetch, page
 
 from gossamer.config import FetchConfig
@@ -115,6 +116,40 @@ def test_bytes_too_many_are_no_answer_to_the_next_request(web: TinyWeb, reply: b
     web.add_page(other, body="the right one")
     for outcome in one_after_the_other(web, URL, other)[1:]:
         assert page(outcome).body == b"the right one"
+
+
+def test_what_was_cut_is_stored_with_its_reason(web: TinyWeb, tmp_path: Path) -> None:
+    web.add_page("http://a.test/", links=["/length", "/time", "/disconnect", "/whole"])
+    web.add_handler("http://a.test/length", lambda request: length(b"50000") + b"x" * 50_000)
+    web.add_handler("http://a.test/time", lambda request: Reply((length(b"5"), b"four"), End.HANG))
+    web.add_handler("http://a.test/disconnect", lambda request: Reply((length(b"5"), b"four"), End.CLOSE))
+    web.add_handler("http://a.test/whole", lambda request: length(b"4") + b"four")
+    summary = crawl(tmp_path, ["http://a.test/"], web.connect, max_body="20000", timeout="500ms")
+    assert (summary.pages, summary.faults) == (5, 0)
+    (file,) = (tmp_path / "warc").glob("*.warc.gz")
+    with file.open("rb") as stream:
+        records = list(ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=False))
+        found = {record.headers["WARC-Target-URI"]: record.headers.get("WARC-Truncated") for record in records}
+    expected = {name: name for name in ("length", "time", "disconnect")} | {"whole": None}
+    assert {url.rpartition("/")[2]: reason for url, reason in found.items() if url[14:] in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "header", "kept"),
+    [
+        (b"1.1", b"", True),
+        (b"1.1", b"Connection: close\r\n", False),
+        (b"1.0", b"", False),
+        (b"1.0", b"Connection: keep-alive\r\n", True),
+    ],
+)
+def test_connections_are_kept_where_the_server_says_so(web: TinyWeb, version: bytes, header: bytes, kept: bool) -> None:
+    urls = ["http://a.test/0", "http://a.test/1"]
+    for url in urls:
+        web.add_handler(url, lambda request: b"HTTP/%b 200 OK\r\n%bContent-Length: 2\r\n\r\nok" % (version, header))
+    assert [page(outcome).body for outcome in one_after_the_other(web, *urls)] == [b"ok", b"ok"]
+    first, second = web.log.arrivals
+    assert (first.connection == second.connection) is kept
 
 
 # -- heads -------------------------------------------------------------------------------------------------------------
