@@ -119,8 +119,14 @@ def test_a_refused_stream_is_asked_for_once(ca: trustme.CA, ca_file: str) -> Non
     with TlsWeb(ca.issue_cert("a.test"), refuse=True) as web:
         (fault,) = fetch(web, http2=True, ca_file=ca_file)
         assert isinstance(fault, Fault)
-        assert (fault.reason, fault.retry) == (Reason.CLOSED, True)
+        assert (fault.reason, fault.retry, fault.stale) == (Reason.CLOSED, True, False)
         assert len(web.seen) == 1
+
+
+def test_a_server_that_refuses_every_stream_is_given_up(ca: trustme.CA, ca_file: str, tmp_path: Path) -> None:
+    with TlsWeb(ca.issue_cert("a.test"), refuse=True) as web:
+        crawl(tmp_path / "c", ["https://a.test/"], web.connect, http2=True, ca_file=ca_file, max_tries=2)
+        assert 2 <= len(web.seen) <= 4
 
 
 @pytest.mark.parametrize("http2", [False, True])

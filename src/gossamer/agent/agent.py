@@ -79,6 +79,7 @@ class Agent:
         self._committed_pages = self.statistics.pages
         self._visits_in_flight = 0  # robots.txt not counted
         self._seeds_read, self._seeds_share = 0, 1.0
+        self._stale: set[str] = set()  # given back because of a stale connection, which counts as no try, once
         self._stop = False
         self._paused = False
         self.on_page: Callable[[Visit, Page], None] | None = None
@@ -112,11 +113,14 @@ class Agent:
         return reason
 
     def _settle(self, visit: Visit, outcome: Page | Fault) -> None:
-        if isinstance(outcome, Fault) and outcome.stale:
+        if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:
+            self._stale.add(visit.url)
             self._visits_in_flight -= not visit.robots
             self.statistics.count_failure(outcome.reason)
             self.frontier.give_back(visit, outcome.fetched_at)
             return
+        if self._stale:
+            self._stale.discard(visit.url)
         if visit.robots:
             self._robots_visited(visit, outcome)
             return

@@ -97,8 +97,8 @@ class Transfer:
     """
 
     __slots__ = (
-        "_asked", "_chunks", "_guard", "_head_only", "_limits", "_lines", "_more", "_size", "_stopped", "_type",
-        "_watch", "curl", "head", "refused", "repeated", "started", "target", "visit",
+        "_asked", "_chunks", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more", "_opened", "_size",
+        "_stopped", "_type", "_watch", "curl", "head", "refused", "repeated", "started", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -118,7 +118,7 @@ class Transfer:
         self._guard = guard
         self._limits = limits
         self._watch = watch
-        self._asked = False
+        self._asked = self._opened = self._kept = False
         self._head_only = False
         self._lines: deque[bytes] = deque(maxlen=_MOST_LINES)
         self._chunks: list[bytes] = []
@@ -138,7 +138,7 @@ class Transfer:
         """`target` is the ADDRESS:PORT to connect to instead of what the URL says, or nothing."""
         self.visit = visit
         self.started = now
-        self._asked = False
+        self._asked = self._opened = False
         self.curl.setopt(pycurl.URL, visit.url)
         if visit.head != self._head_only:
             self._head_only = visit.head
@@ -195,7 +195,8 @@ class Transfer:
         if refused:
             return Fault(Reason.ADDRESS, False, f"connecting to {refused} is not allowed", now)
         if repeated:
-            return Fault(Reason.CLOSED, True, "a kept connection was closed instead of answered", now, stale=True)
+            kept = "a kept connection was closed" if self._kept else "closed"
+            return Fault(Reason.CLOSED, True, f"{kept} instead of answered", now, stale=self._kept)
         if stopped == "type":
             return Fault(Reason.UNWANTED_TYPE, False, self._type or "", now, _status(head))
         if stopped == "long":
@@ -278,6 +279,7 @@ class Transfer:
             self.repeated = True
             return _ABORT
         self._asked = True
+        self._kept = not self._opened
         return _OK
 
     def _open_socket(self, purpose: int, address: Any) -> Any:
@@ -285,6 +287,7 @@ class Transfer:
         if not self._guard.allows(where[0]):
             self.refused = where[0]
             return pycurl.SOCKET_BAD
+        self._opened = True
         connection = socket.socket(family, kind, protocol)
         self._watch(connection)
         return connection
