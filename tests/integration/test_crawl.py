@@ -73,7 +73,7 @@ def test_responses_that_say_they_are_too_long_are_left_out(tmp_path: Path) -> No
         web.add_page("http://a.test/edge", body="x" * 5_000)
         web.add_page("http://a.test/over", body="x" * 5_001)
         chunks = b"2000\r\n%b\r\n0\r\n\r\n" % (b"x" * 0x2000)
-        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\nTransfer-Encoding: chunked\r\n\r\n"
         web.add_handler("http://a.test/undeclared", lambda request: head + chunks)
         web.add_page("http://a.test/missing", body="x" * 9_000, status=404)
         summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect, max_length="5000")

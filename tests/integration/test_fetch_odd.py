@@ -54,6 +54,9 @@ def endless(web: TinyWeb, parts: Parts, **options: object) -> Page | Fault:
         (length(b"9223372036854775807") + b"hello", b"hello", "disconnect"),
         (length(b"9223372036854775808") + b"hello", b"hello", "disconnect"),
         (length(b"9" * 40) + b"hello", b"hello", "disconnect"),
+        (length(b"9" * 9_000) + b"hello", b"hello", "disconnect"),
+        (length(b"0" * 50 + b"5") + b"hello", b"hello", ""),
+        (length(b"0" * 50 + b"9" * 30) + b"hello", b"hello", "disconnect"),
         (length(b"3") + b"hello", b"hel", ""),  # too short: what follows is no part of it
         (length(b"5, 5") + b"hello", b"hello", ""),
         (HTML + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", b"hello", ""),
@@ -186,6 +189,7 @@ def test_odd_heads(web: TinyWeb, reply: bytes, status: int, body: bytes) -> None
         b"HTTP/1.1 000 OK\r\nContent-Length: 2\r\n\r\nok",
         b"HTTP/1.1 2xx OK\r\nContent-Length: 2\r\n\r\nok",
         b"HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 2000 OK\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\nok",
         b"HTTP/1.1 1000 OK\r\nContent-Length: 2\r\n\r\nok",
         b"HTTP/1.1 20 OK\r\nContent-Length: 2\r\n\r\nok",
         b"HTTP/1.1200 OK\r\nContent-Length: 2\r\n\r\nok",

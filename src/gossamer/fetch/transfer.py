@@ -20,6 +20,7 @@ from gossamer.model.media_type import media_type_of
 _LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d+)", re.I).search
 _TYPES = re.compile(rb"\ncontent-type[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
 _IS_RESPONSE = re.compile(rb"HTTP/[12](?:\.\d)? [2-9]\d\d[ \t\r\n]").match
+_IS_SUCCESS = re.compile(rb"HTTP/[12](?:\.\d)? 2\d\d[ \t\r\n]").match
 _INTERIM = re.compile(rb"HTTP/1\.[01] 1\d\d[ \t\r\n]").match
 _FINAL = re.compile(rb"\n\r?\n(?=HTTP/)").finditer
 _MOST_LINES = 6_000  # of heads in memory: libcurl stops a response with more than 5,000, and others may come before it
@@ -81,8 +82,9 @@ class Limits:
         return kind.startswith("text/") or self._wants(kind)
 
     def too_long(self, head: bytes) -> bool:
+        """A body in chunks has no length, whatever else is said (RFC 9112, 6.3)."""
         found = _LENGTH(head)
-        return found is not None and int(found[1]) > self.max_length
+        return found is not None and _number(found[1]) > self.max_length and b"\ntransfer-encoding:" not in head.lower()
 
     def _wants(self, essence: str) -> bool:
         return self._match(essence) is not None
@@ -187,7 +189,7 @@ class Transfer:
         )  # fmt: skip
 
     def _undeclared_and_unwanted(self, head: bytes, body: bytes) -> bool:
-        return bool(body) and _is_success(head) and not self._limits.wants_undeclared(body)
+        return bool(body) and _IS_SUCCESS(head) is not None and not self._limits.wants_undeclared(body)
 
     def _fault(self, error: int, detail: str, stopped: str, head: bytes, now: float) -> Fault:
         refused, repeated = self.refused, self.repeated
@@ -228,9 +230,7 @@ class Transfer:
     def _cut_unnoticed(head: bytes) -> str:
         """A length beyond 63 bits means nothing to libcurl, which then reads until the connection is closed."""
         found = _LENGTH(head)
-        if found is None or len(found[1]) < 19 or int(found[1]) <= _LONGEST_LENGTH:
-            return ""
-        return "disconnect"
+        return "disconnect" if found is not None and _number(found[1]) > _LONGEST_LENGTH else ""
 
     def _end_of_headers(self) -> None:
         head = b"".join(self._lines)
@@ -242,7 +242,7 @@ class Transfer:
         if self._stopped:
             return
         self._type, wanted = self._limits.content_type(head)
-        if self.visit is None or self.visit.robots or not _is_success(head):
+        if self.visit is None or self.visit.robots or _IS_SUCCESS(head) is None:
             return
         if not wanted:
             self._stopped = "type"
@@ -293,11 +293,11 @@ class Transfer:
         return connection
 
 
-def _is_success(head: bytes) -> bool:
-    space = head.find(b" ")
-    return head[space + 1 : space + 2] == b"2"
-
-
 def _status(head: bytes) -> int:
     space = head.find(b" ")
     return int(head[space + 1 : space + 4])
+
+
+def _number(digits: bytes) -> int:
+    """Exact up to 20 digits, and of a longer number its first 20: large enough for every question here."""
+    return int(digits) if len(digits) < 20 else int(digits.lstrip(b"0")[:20] or b"0")
