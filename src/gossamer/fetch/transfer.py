@@ -19,9 +19,7 @@ from gossamer.model.media_type import media_type_of
 
 _LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d+)", re.I).search
 _TYPES = re.compile(rb"\ncontent-type[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
-_IS_RESPONSE = re.compile(rb"HTTP/[12](?:\.\d)? [2-9]\d\d[ \t\r\n]").match
-_IS_SUCCESS = re.compile(rb"HTTP/[12](?:\.\d)? 2\d\d[ \t\r\n]").match
-_INTERIM = re.compile(rb"HTTP/1\.[01] 1\d\d[ \t\r\n]").match
+_STATUS_LINE = re.compile(rb"HTTP/[12](?:\.\d)? ([1-9]\d\d)[ \t\r\n]").match
 _FINAL = re.compile(rb"\n\r?\n(?=HTTP/)").finditer
 _MOST_LINES = 6_000  # of heads in memory: libcurl stops a response with more than 5,000, and others may come before it
 _BLANK_LINES = (b"\r\n\r\n", b"\n\n", b"\n\r\n")
@@ -169,27 +167,30 @@ class Transfer:
             truncated = stopped if stopped == "length" else self._cut_short(error, head, raw)
             if stopped != "length" and (stopped or not truncated):
                 return self._fault(error, detail, stopped, head, now)
-        if not head.endswith(_BLANK_LINES) or _IS_RESPONSE(head) is None:
+        status = _status(head)
+        if status < 200 or not head.endswith(_BLANK_LINES):
             return self._no_response(head, now)
-        content = decoded(head, raw, self._limits.max_body)
-        if content.end >= 0:
-            raw = raw[: content.end]
-        if content.cut:
-            truncated = truncated or "length"
-        elif content.end < 0 and not truncated:
+        body, chunked = raw, False
+        if b"-encoding" in head.lower():
+            content = decoded(head, raw, self._limits.max_body)
+            body, chunked = content.body, content.end >= 0
+            raw = raw[: content.end] if chunked else raw
+            truncated = truncated or ("length" if content.cut else "")
+        if not truncated and not chunked and self.curl.getinfo(pycurl.CONTENT_LENGTH_DOWNLOAD_T) < 0:
             truncated = self._cut_unnoticed(head)
-        if self._type is None and not visit.robots and self._undeclared_and_unwanted(head, content.body):
-            return Fault(Reason.UNWANTED_TYPE, False, sniffed(content.body), now, _status(head))
+        if self._type is None and self._unwanted(visit, status, body):
+            return Fault(Reason.UNWANTED_TYPE, False, sniffed(body), now, status)
         protocol = b""
         if head.startswith(b"HTTP/2 "):
             head, protocol = b"HTTP/1.1" + head[6:], b"h2"
         return Page(
-            visit.url, _status(head), head, raw, content.body, now, now - self.started,
+            visit.url, status, head, raw, body, now, now - self.started,
             self.curl.getinfo(pycurl.PRIMARY_IP), request, truncated, self._type, protocol,
         )  # fmt: skip
 
-    def _undeclared_and_unwanted(self, head: bytes, body: bytes) -> bool:
-        return bool(body) and _IS_SUCCESS(head) is not None and not self._limits.wants_undeclared(body)
+    def _unwanted(self, visit: Visit, status: int, body: bytes) -> bool:
+        """Of a response without a type."""
+        return bool(body) and status < 300 and not visit.robots and not self._limits.wants_undeclared(body)
 
     def _fault(self, error: int, detail: str, stopped: str, head: bytes, now: float) -> Fault:
         refused, repeated = self.refused, self.repeated
@@ -206,14 +207,14 @@ class Transfer:
         if stopped == "headers":
             return Fault(Reason.TOO_LARGE, False, "response headers over max_headers", now)
         reason, retry = _REASONS.get(error, (Reason.PROTOCOL, False))
-        if head and reason is Reason.CLOSED and not (_IS_RESPONSE(head) or _INTERIM(head)):
+        if head and reason is Reason.CLOSED and not _status(head):
             return Fault(Reason.PROTOCOL, False, "no HTTP status line", now)
         return Fault(reason, retry, detail, now)
 
     @staticmethod
     def _no_response(head: bytes, now: float) -> Fault:
         """For what libcurl took for a response and is none."""
-        if not head or _IS_RESPONSE(head) is None:
+        if _status(head) < 200:
             return Fault(Reason.PROTOCOL, False, "no HTTP response", now)
         if head[head.rfind(b"\n", 0, -1) + 1 :].startswith(b"\r"):
             return Fault(Reason.PROTOCOL, False, "a carriage return within the headers", now)
@@ -236,13 +237,15 @@ class Transfer:
         head = b"".join(self._lines)
         if len(head) > self._limits.max_headers or len(self._lines) == _MOST_LINES:
             self._stopped = "headers"
-        if _INTERIM(head) is not None:  # 100 Continue and 103 Early Hints come before the response
+        status = _status(head)
+        if 100 <= status < 200:  # 100 Continue and 103 Early Hints come before the response
             head = head[max((found.end() for found in _FINAL(head)), default=0) :]
+            status = _status(head)
         self.head = head
         if self._stopped:
             return
         self._type, wanted = self._limits.content_type(head)
-        if self.visit is None or self.visit.robots or _IS_SUCCESS(head) is None:
+        if self.visit is None or self.visit.robots or not 200 <= status < 300:
             return
         if not wanted:
             self._stopped = "type"
@@ -259,7 +262,10 @@ class Transfer:
             self._stopped = "length"
             self._keep(data[: len(data) - (self._size - self._limits.max_body)])
             return 0
-        self._keep(data)
+        if len(self._chunks) < _FEW and self._more is None:
+            self._chunks.append(data)
+        else:
+            self._keep(data)
         return None
 
     def _keep(self, data: bytes) -> None:
@@ -293,9 +299,20 @@ class Transfer:
         return connection
 
 
+_statuses: dict[bytes, int] = {}  # by the beginnings of status lines, of which there are some thousands at most
+
+
 def _status(head: bytes) -> int:
-    space = head.find(b" ")
-    return int(head[space + 1 : space + 4])
+    """0 when it does not begin with a status line."""
+    status = _statuses.get(head[:13])
+    if status is None:
+        found = _STATUS_LINE(head)
+        if found is None:
+            return 0
+        status = int(found[1])
+        if found.end() == 13:
+            _statuses[head[:13]] = status
+    return status
 
 
 def _number(digits: bytes) -> int:
