@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from gossamer.config import Config, FetchConfig
 from gossamer.errors import CrawlDirError, SeedError
 from gossamer.model import State
 from gossamer.testing import SimServer, TinyWeb, World, reachable
-from gossamer.testing.web import End, Reply
+from gossamer.testing.web import End, Reply, Request
 
 
 def captures(home: Path) -> list[str]:
@@ -55,6 +56,35 @@ def test_every_reachable_page_is_fetched_once(tmp_path: Path) -> None:
     assert disallowed
     excluded = {visit.url: visit.reason for visit in read_visits(tmp_path / "c", State.EXCLUDED)}
     assert excluded == dict.fromkeys(disallowed, "robots")
+
+
+def test_responses_that_say_they_are_too_long_are_left_out(tmp_path: Path) -> None:
+    sent = []
+
+    def long(request: Request) -> Reply:
+        def parts() -> Iterator[bytes]:
+            yield b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100000000\r\n\r\n"
+            for number in range(10_000):
+                sent.append(number)
+                yield b"x" * 10_000
+
+        return Reply(parts(), End.CLOSE)
+
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", links=["/long", "/edge", "/over", "/undeclared", "/missing"])
+        web.add_handler("http://a.test/long", long)
+        web.add_page("http://a.test/edge", body="x" * 5_000)
+        web.add_page("http://a.test/over", body="x" * 5_001)
+        chunks = b"2000\r\n%b\r\n0\r\n\r\n" % (b"x" * 0x2000)
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\nTransfer-Encoding: chunked\r\n\r\n"
+        web.add_handler("http://a.test/undeclared", lambda request: head + chunks)
+        web.add_page("http://a.test/missing", body="x" * 9_000, status=404)
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect, max_length="5000")
+        assert set(web.log.requests_per_url().values()) == {1}
+    assert (summary.pages, summary.excluded, summary.faults) == (4, 2, 0)
+    left_out = {visit.url: (visit.reason, visit.status) for visit in read_visits(tmp_path / "c", State.EXCLUDED)}
+    assert left_out == dict.fromkeys(["http://a.test/long", "http://a.test/over"], ("too_large", 200))
+    assert len(sent) < 5_000
 
 
 @pytest.mark.parametrize("limit", [1, 7, 77])

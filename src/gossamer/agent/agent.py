@@ -24,6 +24,7 @@ from gossamer.frontier import Frontier
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import normalize
 from gossamer.parse import LinkScanner
+from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.robots_tag import robots_tag
@@ -71,10 +72,21 @@ class Agent:
         self._user_agent = agent_name
         self._token = product_token(agent_name).lower()
         self._store = Store(directory.warc, config.store, self._stored("store", StorePosition), agent_name)
+        scope = config.scope
         self._fetcher = Fetcher(
-            config.fetch, agent_name, config.scope.types, config.scope.networks, resolver, clock, config.hosts, notice
+            config.fetch,
+            agent_name,
+            scope.types,
+            scope.networks,
+            resolver,
+            clock,
+            config.hosts,
+            notice,
+            scope.max_length,
         )
         self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
+        policy = config.fetch.head_first
+        self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
         self._speed = Speed(config.fetch, now)
         self._began = now
@@ -82,6 +94,7 @@ class Agent:
         self._committed_pages = self.statistics.pages
         self._visits_in_flight = 0  # robots.txt not counted
         self._seeds_read, self._seeds_share = 0, 1.0
+        self._stale: set[str] = set()  # given back because of a stale connection, which counts as no try, once
         self._stop = False
         self._paused = False
         self.on_page: Callable[[Visit, Page], None] | None = None
@@ -102,6 +115,8 @@ class Agent:
             for visit in visits:
                 self._visits_in_flight += not visit.robots
                 self._speed.started()
+                if self._head_first is not None:
+                    visit.head = self._head_first.asks(visit)
                 self._fetcher.start(visit)
             stages["frontier"] += leased - started
             stages["fetch"] += perf_counter() - leased
@@ -116,14 +131,41 @@ class Agent:
         received = len(outcome.head) + len(outcome.raw) if isinstance(outcome, Page) else 0
         self._speed.ended(received)
         self.statistics.bytes += received
+        if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:
+            self._stale.add(visit.url)
+            self._visits_in_flight -= not visit.robots
+            self.statistics.count_failure(outcome.reason)
+            self.frontier.give_back(visit, outcome.fetched_at)
+            return
+        if self._stale:
+            self._stale.discard(visit.url)
         if visit.robots:
             self._robots_visited(visit, outcome)
             return
         self._visits_in_flight -= 1
-        if isinstance(outcome, Page):
+        if self._head_first is not None and self._goes_on(visit, outcome, self._head_first):
+            self.frontier.give_back(visit, outcome.fetched_at)
+        elif isinstance(outcome, Page):
             self._visited(visit, outcome)
         else:
             self._failed(visit, outcome)
+
+    def _goes_on(self, visit: Visit, outcome: Page | Fault, head_first: HeadFirst) -> bool:
+        """Whether this was a HEAD that a GET must follow, after the host's pause. Servers that know no HEAD answer with
+        an error, or not at all: the GET will show what there is.
+        """
+        if isinstance(outcome, Page):
+            known = outcome.content_type is not None and 200 <= outcome.status < 300
+            settled = outcome.status in BUSY and self.frontier.may_try_again(visit)
+        else:
+            known, settled = outcome.reason is Reason.UNWANTED_TYPE, _excludes(outcome)
+        if known:
+            head_first.shown(visit)
+        if visit.head and not settled:
+            head_first.answered(visit)
+            return True
+        head_first.settled(visit)
+        return False
 
     def _visited(self, visit: Visit, page: Page) -> None:
         busy = page.status in BUSY
@@ -160,7 +202,7 @@ class Agent:
             target = normalize(target, page.url) if target else None
             return [target] if target else []
         content_type = page.content_type
-        if content_type is not None and not content_type.lower().startswith(_PARSED):
+        if content_type is not None and content_type.partition(";")[0] not in _PARSED:
             return []
         found = self._scanner.scan(page.body, page.url, content_type)
         self.statistics.links += len(found.urls)
@@ -170,7 +212,7 @@ class Agent:
         return found.urls
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
-        if fault.reason in _EXCLUSIONS:
+        if _excludes(fault):
             self.frontier.settle_excluded(visit, fault, fault.fetched_at)
             return
         self.statistics.count_failure(fault.reason)
@@ -373,3 +415,8 @@ class Agent:
         if progress.in_flight:
             return f"the servers: {progress.in_flight:,} responses are awaited"
         return ""
+
+
+def _excludes(fault: Fault) -> bool:
+    """Not wanted, rather than failed. Too large with a status: the headers came, and said that the body is."""
+    return fault.reason in _EXCLUSIONS or (fault.reason is Reason.TOO_LARGE and fault.status > 0)

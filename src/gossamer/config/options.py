@@ -64,6 +64,12 @@ class ScopeConfig:
         flag="--types",
         metavar="TYPE,…",
     )
+    max_length: int = declare(
+        0,
+        Size(0),
+        "Leave out responses whose Content-Length is larger; 0 is no limit.",
+        cost="They cost a request each, which ends after the headers. Without a Content-Length max_body cuts.",
+    )
     networks: tuple[str, ...] = declare(
         (),
         Many(check_network),
@@ -278,6 +284,25 @@ class FetchConfig:
         Switch(),
         "Take cookies and send them back to the host that set them, until the run ends.",
         cost="Servers can tell the visits of a crawl apart from others, and may show it other pages.",
+    )
+    head_first: str = declare(
+        "never",
+        Choice("never", "unknown", "always"),
+        "Send a HEAD before the GET: never, where the URL's extension says no type, or before every first visit.",
+        cost="One more request, and a pause of the host, for each URL asked about; a GET that is not wanted ends "
+        "after its headers anyway.",
+    )
+    http2: bool = declare(
+        False,
+        Switch(),
+        "Speak HTTP/2 with servers that offer it over TLS; still one request at a time to a host.",
+        cost="More CPU and memory for each connection, and WARC files hold heads rewritten as HTTP/1.1.",
+    )
+    ca_file: str = declare(
+        "",
+        Text(empty=True),
+        "A PEM file with the root certificates to trust, instead of the system's; for intranets with their own.",
+        cost="Servers with certificates from anybody else fail; put both into one file to trust both.",
     )
     rate: float = declare(
         0.0,

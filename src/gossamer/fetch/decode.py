@@ -1,125 +1,195 @@
-"""Taking transfer and content encodings off a body, with a cap on what comes out."""
+"""Taking transfer and content encodings off a body, with a cap on what comes out.
+
+Memory: beside the body as sent there is one decoded body of at most the cap, and one that it is made from when there
+are several layers; everything else is a constant. Time is linear in both.
+"""
 
 from __future__ import annotations
 
 import re
-import zlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from io import BytesIO
+from typing import Protocol
 
-from isal import isal_zlib
+import msgspec
+from isal import igzip_lib
 
-_TRANSFER = re.compile(rb"\ntransfer-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I)
-_CONTENT = re.compile(rb"\ncontent-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I)
-_CHUNK_SIZE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_TRANSFER = re.compile(rb"\ntransfer-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
+_CONTENT = re.compile(rb"\ncontent-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
+_CHUNK_SIZE = re.compile(rb"[ \t]*0*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n").match
+_TRAILERS = re.compile(rb"(?:[^\r\n][^\n]*\n)*+\r?\n").match
+_LONGEST_CHUNK = 2**63 - 1
+_MOST_CHUNKS = 262_144  # more of them are there to keep us busy
 _MOST_LAYERS = 4
+_MOST_FRAMES = 1024  # gzip members or zstd frames one after the other
+_ZSTD_WINDOW = 23  # RFC 9659: 8 MB, as a power of two
+_AT_ONCE = 256 * 1024  # bytes of a body that are handed over in one piece
+_PIECE = 64 * 1024
+_SMALL_PIECE = 256
+_STEP = 1024 * 1024  # bytes that come out at a time
 
 
-def decoded(head: bytes, raw: bytes, most: int) -> tuple[bytes, bool]:
-    """The body as its author meant it, and whether all of it is there. What cannot be decoded is given as it is."""
-    if b"ncoding" not in head and b"NCODING" not in head:
-        return raw, True
-    whole = True
-    transfer = _TRANSFER.search(head)
-    if transfer and b"chunked" in transfer[1].lower():
-        raw, whole = dechunked(raw)
-    content = _CONTENT.search(head)
-    if content is None:
-        return raw, whole
-    names = [name.strip().lower() for name in content[1].split(b",") if name.strip()]
-    if len(names) > _MOST_LAYERS:
-        return raw, False
-    for name in reversed(names):
-        raw, complete = _unpacked(name, raw, most)
-        whole = whole and complete
-    return raw, whole
+class Decoded(msgspec.Struct, gc=False):
+    """A body as its author meant it. What cannot be decoded is given as it is."""
+
+    body: bytes
+    whole: bool = True  # all of it is there
+    cut: bool = False  # at the cap
+    end: int = -1  # where the message ends in what was sent, when that is known: bytes may follow the last chunk
 
 
-def dechunked(raw: bytes) -> tuple[bytes, bool]:
+class Unpacker(Protocol):
+    """As in `bz2`: one frame, a piece at a time."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes: ...
+
+
+def decoded(head: bytes, raw: bytes, most: int) -> Decoded:
+    if b"-encoding" not in head.lower():
+        return Decoded(raw)
+    result = Decoded(raw)
+    transfer = _names(_TRANSFER(head))
+    if b"chunked" in transfer:
+        result = dechunked(raw)
+        transfer.remove(b"chunked")
+    layers = _names(_CONTENT(head)) + transfer
+    if len(layers) > _MOST_LAYERS:
+        result.whole = False
+        return result
+    for name in reversed(layers):
+        body, whole = _unpacked(name, result.body, most)
+        result.cut = result.cut or (not whole and len(body) >= most and body is not result.body)
+        result.body, result.whole = body, result.whole and whole
+    return result
+
+
+def dechunked(raw: bytes) -> Decoded:
     """The data of all chunks; a body that is not chunked after all is given as it is."""
-    parts: list[bytes] = []
+    body = BytesIO()
     at = 0
-    while True:
-        size_line = _CHUNK_SIZE.match(raw, at)
-        if size_line is None:
-            return (b"".join(parts), False) if parts else (raw, False)
-        size = int(size_line[1], 16)
+    for _ in range(_MOST_CHUNKS):
+        size_line = _CHUNK_SIZE(raw, at)
+        size = _LONGEST_CHUNK + 1 if size_line is None else int(size_line[1], 16)
+        if size_line is None or size > _LONGEST_CHUNK:
+            return Decoded(body.getvalue() if at else raw, whole=False)
+        at = size_line.end()
         if size == 0:
-            return b"".join(parts), True
-        start = size_line.end()
-        parts.append(raw[start : start + size])
-        at = start + size
+            trailers = _TRAILERS(raw, at)
+            if trailers is None:
+                return Decoded(body.getvalue(), whole=False)
+            return Decoded(body.getvalue(), end=trailers.end())
+        body.write(memoryview(raw)[at : at + size])
+        at += size
         if at > len(raw):
-            return b"".join(parts), False
+            return Decoded(body.getvalue(), whole=False)
         if raw[at : at + 2] == b"\r\n":
             at += 2
         elif raw[at : at + 1] == b"\n":
             at += 1
+    return Decoded(body.getvalue(), whole=False, cut=True)
+
+
+def _names(values: Iterable[bytes]) -> list[bytes]:
+    """The codings of all headers of a name, in the order in which they were put on."""
+    return [name.strip().lower() for value in values for name in value.split(b",") if name.strip()]
 
 
 def _unpacked(name: bytes, raw: bytes, most: int) -> tuple[bytes, bool]:
+    if not raw:
+        return raw, True
     if name in (b"gzip", b"x-gzip"):
-        return _inflated(raw, 31, most)
+        return _frames(_gunzip, raw, most, b"\x1f\x8b") if raw.startswith(b"\x1f\x8b") else (raw, False)
     if name == b"deflate":
-        body, complete = _inflated(raw, 15, most)
+        body, whole = _frames(_zlib, raw, most)
         # Some servers send deflate without the zlib frame that the standard asks for.
-        return (body, complete) if body or not raw else _inflated(raw, -15, most)
+        return (body, whole) if body or whole else _or_as_it_is(_frames(_raw_deflate, raw, most), raw)
     if name == b"br":
-        return _unbrotlied(raw, most)
+        return _or_as_it_is(_unbrotlied(raw, most), raw)
+    if name == b"zstd":
+        return _or_as_it_is(_frames(_unzstd, raw, most), raw)
     return raw, name == b"identity"
 
 
-def _inflated(raw: bytes, wbits: int, most: int) -> tuple[bytes, bool]:
-    parts = []
-    left = most
-    while raw and left > 0:
-        unpacker = isal_zlib.decompressobj(wbits)
-        try:
-            part = unpacker.decompress(raw, left)
-        except (isal_zlib.IsalError, ValueError):  # type: ignore[misc]  # its stub says instance, it is a class
-            # Broken further on: what comes before the break is worth having.
-            part = _inflated_before_error(raw, wbits, left)
-            parts.append(part)
-            return b"".join(parts), False
-        parts.append(part)
-        left -= len(part)
-        if not unpacker.eof:
-            return b"".join(parts), False
-        raw = unpacker.unused_data if wbits == 31 else b""  # gzip may have several members
-        if raw and not raw.startswith(b"\x1f\x8b"):
-            break
-    return b"".join(parts), left > 0
+def _or_as_it_is(result: tuple[bytes, bool], raw: bytes) -> tuple[bytes, bool]:
+    return result if result[0] or result[1] else (raw, False)
 
 
-def _inflated_before_error(raw: bytes, wbits: int, most: int) -> bytes:
-    unpacker = zlib.decompressobj(wbits)
-    parts = []
-    size = 0
+def _gunzip() -> Unpacker:
+    unpacker: Unpacker = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
+    return unpacker
+
+
+def _zlib() -> Unpacker:
+    unpacker: Unpacker = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_ZLIB)
+    return unpacker
+
+
+def _raw_deflate() -> Unpacker:
+    unpacker: Unpacker = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_DEFLATE)
+    return unpacker
+
+
+def _unzstd() -> Unpacker:
+    from backports import zstd  # few servers send it unasked
+
+    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW})
+
+
+def _frames(make: Callable[[], Unpacker], raw: bytes, most: int, magic: bytes = b"") -> tuple[bytes, bool]:
+    """What comes out, and whether that is all. Frames after the first one count if they begin with `magic`."""
+    body = BytesIO()
     try:
-        for at in range(0, len(raw), 256):
-            part = unpacker.decompress(raw[at : at + 256], most - size)
-            parts.append(part)
-            size += len(part)
-            if size >= most:
-                break
-    except zlib.error:
-        pass
-    return b"".join(parts)
+        whole = _unpack(make, raw, most, magic, _AT_ONCE if len(raw) <= _AT_ONCE else _PIECE, body)
+    except Exception:  # each library has its own
+        # Broken further on: what comes before the break is worth having.
+        body = BytesIO()
+        whole = False
+        with suppress(Exception):
+            _unpack(make, raw, most, magic, _SMALL_PIECE, body)
+    return body.getvalue(), whole
+
+
+def _unpack(make: Callable[[], Unpacker], raw: bytes, most: int, magic: bytes, piece: int, body: BytesIO) -> bool:
+    view = memoryview(raw)
+    at = 0
+    for _ in range(_MOST_FRAMES):
+        unpacker = make()
+        while not unpacker.eof:
+            data = view[at : at + piece] if unpacker.needs_input else view[:0]
+            left = most - body.tell()
+            if (unpacker.needs_input and not data) or left <= 0:
+                return False
+            at += len(data)
+            body.write(unpacker.decompress(data, min(left, _STEP)))
+        at -= len(unpacker.unused_data)
+        if at >= len(raw) or not (magic or make is _unzstd) or not raw.startswith(magic, at):
+            return True
+    return False
 
 
 def _unbrotlied(raw: bytes, most: int) -> tuple[bytes, bool]:
     import brotli  # many crawls meet no server that sends it
 
     unpacker = brotli.Decompressor()
-    parts = []
-    size = 0
+    body = BytesIO()
+    data = raw
+    whole = False
     try:
-        data = raw
-        while size < most and not unpacker.is_finished():
-            part = unpacker.process(data, output_buffer_limit=most - size)
-            parts.append(part)
-            size += len(part)
+        while not unpacker.is_finished() and body.tell() < most:
+            part = unpacker.process(data, output_buffer_limit=min(most - body.tell(), _STEP))
+            body.write(part)
             data = b""
             if not part and unpacker.can_accept_more_data():
                 break
+        whole = unpacker.is_finished() and body.tell() <= most
     except brotli.error:
-        return b"".join(parts) or raw, False
-    return b"".join(parts)[:most], unpacker.is_finished()
+        pass
+    body.truncate(most)  # its limit is a rough one
+    return body.getvalue(), whole

@@ -19,6 +19,7 @@ from time import perf_counter
 import pycurl
 
 from gossamer.config import FetchConfig, HostRule
+from gossamer.errors import ConfigError
 from gossamer.fetch.access import HEADERS, Access, Accesses
 from gossamer.fetch.cookies import Jar
 from gossamer.fetch.guard import Guard
@@ -33,6 +34,7 @@ from gossamer.model.url import host_of
 Outcome = tuple[Visit, Page | Fault]
 
 _AT_ONCE = 64  # outcomes of one wait, and visits started before the next: what comes in bursts is spread in time
+_SUPPRESS_CONNECT_HEADERS = 265  # an option of libcurl that pycurl has no name for
 _TICK = 0.05  # seconds: at least this often libcurl may look at its own time-outs
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 _KEPT_FREE = 64  # file descriptors that no connection takes: the database needs some, and pycurl for a moment
@@ -53,6 +55,7 @@ class Fetcher:
         clock: Callable[[], float],
         hosts: tuple[HostRule, ...] = (),
         notice: Callable[[str], None] = lambda _: None,
+        max_length: int = 0,
     ) -> None:
         self._clock = clock
         self._resolver = resolver
@@ -71,7 +74,7 @@ class Fetcher:
         guard = self._guard = Guard(config.allow_private, networks)
         self._routes = Routes(resolver, guard, Ports(config.ports))
         self._local_names, self._networks = config.allow_private, bool(networks)
-        limits = Limits(config.max_body, config.max_headers, types)
+        limits = Limits(config.max_body, config.max_headers, types, max_length)
         options = _options(config, user_agent)
         self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options)
         self._free: list[Transfer] = []
@@ -381,14 +384,15 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
         pycurl.FOLLOWLOCATION: 0,
         pycurl.PROXY: "",
+        _SUPPRESS_CONNECT_HEADERS: 1,  # the answer of a proxy is no part of the response
         pycurl.NOPROXY: "",  # or the environment could turn a proxy off, and with it who judges the address
-        pycurl.PROXY_CAINFO: ssl.get_default_verify_paths().cafile or _own_certificates(),
+        pycurl.PROXY_CAINFO: _certificates(config.ca_file),
         pycurl.USERAGENT: user_agent,
         pycurl.HTTPHEADER: list(HEADERS),
         # Bodies are stored as they came: still chunked, still compressed.
         pycurl.HTTP_TRANSFER_DECODING: 0,
         pycurl.HTTP_CONTENT_DECODING: 0,
-        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_2TLS if config.http2 else pycurl.CURL_HTTP_VERSION_1_1,
         pycurl.PATH_AS_IS: 1,
         pycurl.BUFFERSIZE: 65536,
         pycurl.TIMEOUT_MS: int(config.timeout * 1000),
@@ -397,8 +401,24 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.DNS_CACHE_TIMEOUT: int(config.timeout) + 60,
         pycurl.LOW_SPEED_LIMIT: 1,
         pycurl.LOW_SPEED_TIME: max(1, int(config.low_speed_time)),
-        pycurl.CAINFO: ssl.get_default_verify_paths().cafile or _own_certificates(),
+        # Verified always: there is no option that turns it off.
+        pycurl.SSL_VERIFYPEER: 1,
+        pycurl.SSL_VERIFYHOST: 2,
+        pycurl.CAINFO: _certificates(config.ca_file),
     }
+
+
+def _certificates(path: str) -> str:
+    if not path:
+        return ssl.get_default_verify_paths().cafile or _own_certificates()
+    try:
+        ssl.create_default_context(cafile=path)
+    except OSError as error:
+        raise ConfigError(
+            f"fetch.ca_file: {path} is no file of certificates ({error.strerror or error}). "
+            "Name a file in PEM format, or leave the option empty to trust the system's."
+        ) from error
+    return path
 
 
 def _own_certificates() -> str:

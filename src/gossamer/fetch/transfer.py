@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import re
 import socket
+from collections import deque
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 import pycurl
@@ -14,11 +16,21 @@ from gossamer.fetch.access import Access
 from gossamer.fetch.decode import decoded
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.route import Route
+from gossamer.fetch.sniff import sniffed
 from gossamer.model import Fault, Page, Reason, Visit
+from gossamer.model.media_type import media_type_of
 
-_LENGTH = re.compile(rb"\ncontent-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.I)
 _SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-_TYPE = re.compile(rb"\ncontent-type[ \t]*:[ \t]*([^\r\n]*)", re.I).search
+_LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d+)", re.I).search
+_TYPES = re.compile(rb"\ncontent-type[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
+_STATUS_LINE = re.compile(rb"HTTP/[12](?:\.\d)? ([1-9]\d\d)[ \t\r\n]").match
+_FINAL = re.compile(rb"\n\r?\n(?=HTTP/)").finditer
+_MOST_LINES = 6_000  # of heads in memory: libcurl stops a response with more than 5,000, and others may come before it
+_BLANK_LINES = (b"\r\n\r\n", b"\n\n", b"\n\r\n")
+_OK: int = pycurl.PREREQFUNC_OK
+_ABORT: int = pycurl.PREREQFUNC_ABORT
+_FEW = 16  # pieces of a body that are kept as they come
+_LONGEST_LENGTH = 2**63 - 1  # longer ones libcurl takes for none
 
 # libcurl's errors, as reasons from our list and whether another try may help.
 _REASONS: dict[int, tuple[Reason, bool]] = {
@@ -33,46 +45,73 @@ _REASONS: dict[int, tuple[Reason, bool]] = {
     pycurl.E_RECV_ERROR: (Reason.CLOSED, True),
     pycurl.E_SEND_ERROR: (Reason.CLOSED, True),
     pycurl.E_PARTIAL_FILE: (Reason.CLOSED, True),
+    92: (Reason.CLOSED, True),  # CURLE_HTTP2_STREAM: the server broke off this one response
+    100: (Reason.TOO_LARGE, False),  # CURLE_TOO_LARGE: headers over libcurl's own caps, 300 KB or 5,000 lines
 }
 
 
 class Limits:
     """What a response may be."""
 
-    __slots__ = ("_match", "_types", "max_body", "max_headers")
+    __slots__ = ("_match", "_types", "max_body", "max_headers", "max_length")
 
-    def __init__(self, max_body: int, max_headers: int, types: tuple[str, ...]) -> None:
+    def __init__(self, max_body: int, max_headers: int, types: tuple[str, ...], max_length: int = 0) -> None:
         self.max_body = max_body
         self.max_headers = max_headers
+        self.max_length = max_length
         patterns = [re.escape(kind).replace(r"\*", r"[^/]*") for kind in types]
         self._match = re.compile("|".join(patterns), re.I).fullmatch
-        self._types: dict[bytes, tuple[str, bool]] = {}
+        self._types: dict[bytes, tuple[str | None, bool]] = {}
 
     def content_type(self, head: bytes) -> tuple[str | None, bool]:
-        """What a head says, and whether that is wanted; a response that does not say is."""
-        found = _TYPE(head)
-        if found is None:
-            return None, True
-        known = self._types.get(found[1])
+        """What a head says, and whether that is wanted; None when it says nothing that can be understood, which its
+        first bytes must decide.
+        """
+        found = _TYPES(head)
+        key = found[0] if len(found) == 1 else b"\n".join(found)
+        known = self._types.get(key)
         if known is None:
             if len(self._types) > 1000:
                 self._types.clear()
-            text = found[1].decode("latin-1").strip()
-            kind = text.partition(";")[0].strip()
-            known = self._types[found[1]] = (text, not kind or self._match(kind) is not None)
+            media_type = media_type_of([value.decode("latin-1") for value in found])
+            known = (None, True) if media_type is None else (str(media_type), self._wants(media_type.essence))
+            self._types[key] = known
         return known
+
+    def wants_undeclared(self, body: bytes) -> bool:
+        """Whether a body without a type is wanted. Text is: it may be HTML that begins in an unusual way."""
+        kind = sniffed(body)
+        return kind.startswith("text/") or self._wants(kind)
+
+    def too_long(self, head: bytes) -> bool:
+        """A body in chunks has no length, whatever else is said (RFC 9112, 6.3)."""
+        found = _LENGTH(head)
+        return found is not None and _number(found[1]) > self.max_length and b"\ntransfer-encoding:" not in head.lower()
+
+    def _wants(self, essence: str) -> bool:
+        return self._match(essence) is not None
 
 
 class Transfer:
-    """Invariant: between `begin` and `end` the handle is one visit's, and holds at most `max_body` bytes of it."""
+    """Invariant: between `begin` and `end` the handle is one visit's, holds at most `max_body` bytes of its body, and
+    sends one request at most.
+
+    libcurl asks a second time by itself, on a new connection, when the server closes a kept one instead of answering.
+    It offers no way to turn that off, so each request is announced (PREREQFUNCTION), and the second one stopped.
+    """
 
     __slots__ = (
-        "_chunks", "_guard", "_limits", "_lines", "_size", "_stopped", "_type", "_watch",
-        "access", "cookie", "curl", "head", "refused", "route", "started", "starved", "target", "visit",
+        "_asked", "_chunks", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more", "_opened", "_size",
+        "_stopped", "_type", "_watch", "access", "cookie", "curl", "head", "refused", "repeated", "route", "started",
+        "starved", "target", "visit",
     )  # fmt: skip
 
     def __init__(
-        self, guard: Guard, limits: Limits, watch: Callable[[socket.socket], None], options: dict[int, Any]
+        self,
+        guard: Guard,
+        limits: Limits,
+        watch: Callable[[socket.socket], None],
+        options: dict[int, Any],
     ) -> None:
         self.curl = pycurl.Curl()
         self.visit: Visit | None = None
@@ -84,11 +123,15 @@ class Transfer:
         self.starved = False  # there was no file descriptor for a socket
         self.access: Access | None = None
         self.cookie = ""
+        self.repeated = False
         self._guard = guard
         self._limits = limits
         self._watch = watch
-        self._lines: list[bytes] = []
+        self._asked = self._opened = self._kept = False
+        self._head_only = False
+        self._lines: deque[bytes] = deque(maxlen=_MOST_LINES)
         self._chunks: list[bytes] = []
+        self._more: BytesIO | None = None
         self._size = 0
         self._stopped = ""
         self._type: str | None = None
@@ -98,6 +141,7 @@ class Transfer:
         setopt(pycurl.HEADERFUNCTION, self._lines.append)
         setopt(pycurl.WRITEFUNCTION, self._on_body)
         setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        setopt(pycurl.PREREQFUNCTION, self._before_request)
 
     def use(self, access: Access, cookie: str) -> None:
         """How to speak to the host of the next visit; not asked for where all hosts are spoken to in the usual way."""
@@ -111,7 +155,11 @@ class Transfer:
         self.visit = visit
         self.route = route
         self.started = now
+        self._asked = self._opened = False
         self.curl.setopt(pycurl.URL, visit.url)
+        if visit.head != self._head_only:
+            self._head_only = visit.head
+            self.curl.setopt(pycurl.NOBODY if visit.head else pycurl.HTTPGET, 1)
         target = route.target
         if target != self.target:
             self.target = target
@@ -128,36 +176,69 @@ class Transfer:
         assert visit is not None
         if self._lines and not self.head:
             self._end_of_headers()
-        raw = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
-        head, stopped, refused = self.head, self._stopped, self.refused
-        self.visit, self.head, self._stopped, self.refused, self._size = None, b"", "", "", 0
+        chunks, more = self._chunks, self._more
+        raw = more.getvalue() if more is not None else chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        head, stopped = self.head, self._stopped
+        self.visit, self.head, self._stopped, self._size, self._more = None, b"", "", 0, None
         self._lines.clear()
-        self._chunks.clear()
+        chunks.clear()
         truncated = ""
         if error or stopped:
-            if refused:
-                return Fault(Reason.ADDRESS, False, f"connecting to {refused} is not allowed", now)
-            if stopped == "type":
-                status = self.curl.getinfo(pycurl.RESPONSE_CODE)
-                return Fault(Reason.UNWANTED_TYPE, False, self._type or "", now, status)
-            if stopped == "headers":
-                return Fault(Reason.TOO_LARGE, False, "response headers over max_headers", now)
-            truncated = stopped or self._cut_short(error, head, raw)
-            if not truncated:
-                reason, retry = _REASONS.get(error, (Reason.PROTOCOL, False))
-                return Fault(reason, retry, detail, now)
-        status = self.curl.getinfo(pycurl.RESPONSE_CODE)
-        if not head or not status:
-            return Fault(Reason.PROTOCOL, False, "no HTTP response", now)
-        if not head.endswith((b"\r\n\r\n", b"\n\n", b"\n\r\n")):
-            return Fault(Reason.CLOSED, True, "closed within the headers", now)
-        body, whole = decoded(head, raw, self._limits.max_body)
-        if not whole and not truncated and len(body) >= self._limits.max_body:
-            truncated = "length"
+            truncated = stopped if stopped == "length" else self._cut_short(error, head, raw)
+            if stopped != "length" and (stopped or not truncated):
+                return self._fault(error, detail, stopped, head, now)
+        status = _status(head)
+        if status < 200 or not head.endswith(_BLANK_LINES):
+            return self._no_response(head, now)
+        body, chunked = raw, False
+        if b"-encoding" in head.lower():
+            content = decoded(head, raw, self._limits.max_body)
+            body, chunked = content.body, content.end >= 0
+            raw = raw[: content.end] if chunked else raw
+            truncated = truncated or ("length" if content.cut else "")
+        if not truncated and not chunked and self.curl.getinfo(pycurl.CONTENT_LENGTH_DOWNLOAD_T) < 0:
+            truncated = self._cut_unnoticed(head)
+        if self._type is None and self._unwanted(visit, status, body):
+            return Fault(Reason.UNWANTED_TYPE, False, sniffed(body), now, status)
+        protocol = b""
+        if head.startswith(b"HTTP/2 "):
+            head, protocol = b"HTTP/1.1" + head[6:], b"h2"
         return Page(
-            visit.url, status, head, raw, body, now, now - self.started, self.curl.getinfo(pycurl.PRIMARY_IP),
-            request, truncated, self._type,
+            visit.url, status, head, raw, body, now, now - self.started,
+            self.curl.getinfo(pycurl.PRIMARY_IP), request, truncated, self._type, protocol,
         )  # fmt: skip
+
+    def _unwanted(self, visit: Visit, status: int, body: bytes) -> bool:
+        """Of a response without a type."""
+        return bool(body) and status < 300 and not visit.robots and not self._limits.wants_undeclared(body)
+
+    def _fault(self, error: int, detail: str, stopped: str, head: bytes, now: float) -> Fault:
+        refused, repeated = self.refused, self.repeated
+        self.refused, self.repeated = "", False
+        if refused:
+            return Fault(Reason.ADDRESS, False, f"connecting to {refused} is not allowed", now)
+        if repeated:
+            kept = "a kept connection was closed" if self._kept else "closed"
+            return Fault(Reason.CLOSED, True, f"{kept} instead of answered", now, stale=self._kept)
+        if stopped == "type":
+            return Fault(Reason.UNWANTED_TYPE, False, self._type or "", now, _status(head))
+        if stopped == "long":
+            return Fault(Reason.TOO_LARGE, False, "Content-Length over max_length", now, _status(head))
+        if stopped == "headers":
+            return Fault(Reason.TOO_LARGE, False, "response headers over max_headers", now)
+        reason, retry = _REASONS.get(error, (Reason.PROTOCOL, False))
+        if head and reason is Reason.CLOSED and not _status(head):
+            return Fault(Reason.PROTOCOL, False, "no HTTP status line", now)
+        return Fault(reason, retry, detail, now)
+
+    @staticmethod
+    def _no_response(head: bytes, now: float) -> Fault:
+        """For what libcurl took for a response and is none."""
+        if _status(head) < 200:
+            return Fault(Reason.PROTOCOL, False, "no HTTP response", now)
+        if head[head.rfind(b"\n", 0, -1) + 1 :].startswith(b"\r"):
+            return Fault(Reason.PROTOCOL, False, "a carriage return within the headers", now)
+        return Fault(Reason.CLOSED, True, "closed within the headers", now)
 
     @staticmethod
     def _cut_short(error: int, head: bytes, raw: bytes) -> str:
@@ -166,16 +247,30 @@ class Transfer:
             return ""
         return "time" if error == pycurl.E_OPERATION_TIMEDOUT else "disconnect"
 
+    @staticmethod
+    def _cut_unnoticed(head: bytes) -> str:
+        """A length beyond 63 bits means nothing to libcurl, which then reads until the connection is closed."""
+        found = _LENGTH(head)
+        return "disconnect" if found is not None and _number(found[1]) > _LONGEST_LENGTH else ""
+
     def _end_of_headers(self) -> None:
         head = b"".join(self._lines)
-        final = head.rfind(b"\r\n\r\nHTTP/")  # 100 Continue and 103 Early Hints come before the response
-        self.head = head[final + 4 :] if final >= 0 else head
-        if len(head) > self._limits.max_headers:
+        if len(head) > self._limits.max_headers or len(self._lines) == _MOST_LINES:
             self._stopped = "headers"
+        status = _status(head)
+        if 100 <= status < 200:  # 100 Continue and 103 Early Hints come before the response
+            head = head[max((found.end() for found in _FINAL(head)), default=0) :]
+            status = _status(head)
+        self.head = head
+        if self._stopped:
             return
-        self._type, wanted = self._limits.content_type(self.head)
-        if not wanted and self.visit is not None and not self.visit.robots and _is_success(self.head):
+        self._type, wanted = self._limits.content_type(head)
+        if self.visit is None or self.visit.robots or not 200 <= status < 300:
+            return
+        if not wanted:
             self._stopped = "type"
+        elif self._limits.max_length and self._limits.too_long(head):
+            self._stopped = "long"
 
     def _on_body(self, data: bytes) -> int | None:
         if not self.head:
@@ -185,10 +280,33 @@ class Transfer:
         self._size += len(data)
         if self._size > self._limits.max_body:
             self._stopped = "length"
-            self._chunks.append(data[: len(data) - (self._size - self._limits.max_body)])
+            self._keep(data[: len(data) - (self._size - self._limits.max_body)])
             return 0
-        self._chunks.append(data)
+        if len(self._chunks) < _FEW and self._more is None:
+            self._chunks.append(data)
+        else:
+            self._keep(data)
         return None
+
+    def _keep(self, data: bytes) -> None:
+        """In one buffer when there are many pieces, which may be of a byte each."""
+        if self._more is not None:
+            self._more.write(data)
+        elif len(self._chunks) < _FEW:
+            self._chunks.append(data)
+        else:
+            self._more = BytesIO()
+            self._more.writelines(self._chunks)
+            self._more.write(data)
+            self._chunks.clear()
+
+    def _before_request(self, *_: object) -> int:
+        if self._asked:
+            self.repeated = True
+            return _ABORT
+        self._asked = True
+        self._kept = not self._opened
+        return _OK
 
     def _open_socket(self, purpose: int, address: Any) -> Any:
         family, kind, protocol, where = address
@@ -196,6 +314,7 @@ class Transfer:
         if not (self.access is not None and self.access.proxy) and not self._guard.allows(where[0]):
             self.refused = where[0]
             return pycurl.SOCKET_BAD
+        self._opened = True
         try:
             connection = socket.socket(family, kind, protocol)
             self._watch(connection)
@@ -206,6 +325,22 @@ class Transfer:
         return connection
 
 
-def _is_success(head: bytes) -> bool:
-    space = head.find(b" ")
-    return head[space + 1 : space + 2] == b"2"
+_statuses: dict[bytes, int] = {}  # by the beginnings of status lines, of which there are some thousands at most
+
+
+def _status(head: bytes) -> int:
+    """0 when it does not begin with a status line."""
+    status = _statuses.get(head[:13])
+    if status is None:
+        found = _STATUS_LINE(head)
+        if found is None:
+            return 0
+        status = int(found[1])
+        if found.end() == 13:
+            _statuses[head[:13]] = status
+    return status
+
+
+def _number(digits: bytes) -> int:
+    """Exact up to 20 digits, and of a longer number its first 20: large enough for every question here."""
+    return int(digits) if len(digits) < 20 else int(digits.lstrip(b"0")[:20] or b"0")

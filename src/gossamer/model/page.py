@@ -7,7 +7,8 @@ from enum import StrEnum
 
 import msgspec
 
-_HEADER = re.compile(rb"^([^:\r\n]+?)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
+# Lines whose name is none (spaces in it, nothing before the colon) are no headers; spaces before the colon are borne.
+_HEADER = re.compile(rb"^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
 
 
 def _value(head: bytes, usual: bytes) -> bytes:
@@ -34,7 +35,7 @@ class Reason(StrEnum):
     CLOSED = "closed"  # the server closed before a whole response
     PROTOCOL = "protocol"  # not HTTP, or broken HTTP
     ADDRESS = "address"  # the address may not be connected to
-    TOO_LARGE = "too_large"  # headers over the cap
+    TOO_LARGE = "too_large"  # headers over max_headers, or a Content-Length over max_length
     UNWANTED_TYPE = "unwanted_type"  # stopped after the headers: not a wanted type
     BUSY = "busy"  # the server asks to be left alone for a while (429, 503)
     ROBOTS = "robots"  # robots.txt says no
@@ -55,6 +56,7 @@ class Page(msgspec.Struct, gc=False):
     request: bytes = b""  # the request as sent
     truncated: str = ""  # WARC-Truncated: length, time, disconnect
     content_type: str | None = None
+    protocol: bytes = b""  # WARC-Protocol: h2 for HTTP/2, whose head is written as HTTP/1.1 would have sent it
 
     @property
     def validators(self) -> tuple[bytes, bytes]:
@@ -82,3 +84,4 @@ class Fault(msgspec.Struct, frozen=True, gc=False):
     detail: str = ""
     fetched_at: float = 0.0
     status: int = 0  # where the headers came and were enough
+    stale: bool = False  # a kept connection was closed instead of answered, which says nothing about the page

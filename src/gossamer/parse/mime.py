@@ -6,8 +6,8 @@ import re
 from enum import Enum
 from functools import lru_cache
 
-_ESSENCE = re.compile(r"[ \t\r\n]*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t\r\n]*(?:;|\Z)")
-_CHARSET = re.compile(r';[ \t\r\n]*charset=(?:"((?:[^"\\]|\\.)*)"?|([^;]*))', re.I)
+from gossamer.model.media_type import parse_media_type
+
 # Formats that servers send without a type; none of them is text.
 _BINARY = re.compile(rb"%PDF-|\x89PNG|GIF8|\xff\xd8\xff|PK\x03\x04|\x1f\x8b|RIFF|OggS|ID3|\x7fELF|\x00\x00\x01\x00|BZh")
 _XML_START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*<\?xml")
@@ -26,16 +26,14 @@ class Reader(Enum):
 @lru_cache(maxsize=1024)
 def essence(content_type: str) -> str:
     """ "text/html" of "Text/HTML; charset=x"; empty when it is no media type."""
-    found = _ESSENCE.match(content_type)
-    return found[1].lower() if found else ""
+    found = parse_media_type(content_type)
+    return found.essence if found else ""
 
 
 @lru_cache(maxsize=1024)
 def charset_label(content_type: str) -> str | None:
-    found = _CHARSET.search(content_type)
-    if found is None:
-        return None
-    return re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2].strip()
+    found = parse_media_type(content_type)
+    return found.parameters.get("charset") if found else None
 
 
 def reader_of(body: bytes, content_type: str | None) -> Reader:

@@ -91,19 +91,20 @@ class RecordWriter:
         url = page.url.encode()
         response_id = self._ids.next()
         truncated = b"WARC-Truncated: %b\r\n" % page.truncated.encode() if page.truncated else b""
+        protocol = b"WARC-Protocol: %b\r\n" % page.protocol if page.protocol else b""
         address = b"WARC-IP-Address: %b\r\n" % page.address.encode() if page.address else b""
         head = (
             b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\nWARC-Target-URI: %b\r\n"
-            b"%b%bWARC-Payload-Digest: %b\r\nContent-Type: application/http;msgtype=response\r\n"
+            b"%b%b%bWARC-Payload-Digest: %b\r\nContent-Type: application/http;msgtype=response\r\n"
             b"Content-Length: %d\r\n\r\n"
-            % (response_id, date, url, address, truncated, digest.encode(), len(page.head) + len(page.raw))
+            % (response_id, date, url, address, protocol, truncated, digest.encode(), len(page.head) + len(page.raw))
         )
         response = compress((head, page.head, page.raw, b"\r\n\r\n"), self._level)
         if not self._requests:
             return response, b""
         head = (
             b"WARC/1.1\r\nWARC-Type: request\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\nWARC-Target-URI: %b\r\n"
-            b"WARC-Concurrent-To: %b\r\nContent-Type: application/http;msgtype=request\r\nContent-Length: %d\r\n\r\n"
-            % (self._ids.next(), date, url, response_id, len(page.request))
+            b"WARC-Concurrent-To: %b\r\n%bContent-Type: application/http;msgtype=request\r\nContent-Length: %d\r\n\r\n"
+            % (self._ids.next(), date, url, response_id, protocol, len(page.request))
         )
         return response, compress((head, page.request, b"\r\n\r\n"), _SMALL)

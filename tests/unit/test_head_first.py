@@ -1,0 +1,61 @@
+"""When a HEAD goes first."""
+
+from __future__ import annotations
+
+import pytest
+
+from gossamer.model import Visit
+from gossamer.rules.head_first import HeadFirst, extension
+
+
+def visit(url: str, tries: int = 0, robots: bool = False) -> Visit:
+    return Visit(url, "a.test", 0, 0, 1, tries, robots)
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("http://a.test/", ""),
+        ("http://a.test/page", ""),
+        ("http://a.test/page.HTML", "html"),
+        ("http://a.test/v1.2/page", ""),
+        ("http://a.test/x.php?file=y.pdf", "php"),
+        ("http://a.test/a.tar.gz", "gz"),
+        ("http://a.test/ends.", ""),
+    ],
+)
+def test_extensions(url: str, kind: str) -> None:
+    assert extension(url) == kind
+
+
+def test_unknown_asks_where_nothing_says_the_type() -> None:
+    rule = HeadFirst("unknown")
+    assert rule.asks(visit("http://a.test/"))
+    assert rule.asks(visit("http://a.test/x.php"))
+    assert not rule.asks(visit("http://a.test/x.html"))
+    assert not rule.asks(visit("http://a.test/x.pdf?y"))
+    assert not rule.asks(visit("http://a.test/robots.txt", robots=True))
+    assert not rule.asks(visit("http://a.test/x.php", tries=1))
+    rule.shown(visit("http://a.test/x.php"))
+    assert not rule.asks(visit("http://a.test/y.php"))
+    assert rule.asks(Visit("http://b.test/y.php", "b.test", 0, 0, 1))
+
+
+@pytest.mark.parametrize("policy", ["unknown", "always"])
+def test_once_for_a_url(policy: str) -> None:
+    rule = HeadFirst(policy)
+    first = visit("http://a.test/x")
+    assert rule.asks(first)
+    rule.answered(first)
+    assert not rule.asks(first)
+    assert not rule.asks(first)  # given back, and leased again
+    rule.settled(first)
+    assert not rule.asks(visit("http://a.test/x", tries=1))
+
+
+def test_always_asks_whatever_is_known() -> None:
+    rule = HeadFirst("always")
+    assert rule.asks(visit("http://a.test/x.html"))
+    rule.shown(visit("http://a.test/x.html"))
+    assert rule.asks(visit("http://a.test/y.html"))
+    assert not rule.asks(visit("http://a.test/robots.txt", robots=True))
