@@ -452,6 +452,14 @@ def test_a_kept_connection_closed_instead_of_answered_is_not_asked_again_at_once
     assert [arrival.path for arrival in web.log.arrivals] == ["/0", "/1", "/2", "/3"]
 
 
+def test_the_rest_of_an_earlier_response_is_not_the_fault_of_the_next_page(web: TinyWeb) -> None:
+    web.add_handler("http://a.test/short", lambda request: Reply((length(b"2") + b"ab", 0.05, b"cdef")))
+    web.add_page("http://a.test/next")
+    _, got = one_after_the_other(web, "http://a.test/short", "http://a.test/next")
+    assert isinstance(got, Fault)
+    assert (got.reason, got.retry) == (Reason.PROTOCOL, True)
+
+
 def test_it_is_asked_again_after_the_pause_and_loses_no_try(web: TinyWeb, tmp_path: Path) -> None:
     """A server that closes every kept connection instead of answering: each page comes on a connection of its own."""
     paths = [f"/{number}" for number in range(4)]

@@ -358,3 +358,41 @@ def test_hosts_held_by_a_limit_come_when_it_is_raised(tmp_path: Path, limit: int
     frontier.change_policy(policy(domain_connections=limit), NOW)
     assert len(frontier.lease(NOW, 9)) == 2
     frontier.close()
+
+
+def test_robots_txt_at_another_host_keeps_that_hosts_delay(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://www.a.test/1", "http://www.a.test/2", "http://www.a.test/3"], 0, 4)
+    assert lease_pages(frontier, NOW) == []  # robots.txt of www
+    frontier.add(["http://a.test/"], 0, 4)
+    (robots,) = frontier.lease(NOW + 1, 9)
+    frontier.redirect_robots(robots, "http://www.a.test/robots.txt", NOW + 1, 0.0)
+    visits = []
+    for tenth in range(10, 140):
+        now = NOW + tenth / 10
+        for visit in frontier.lease(now, 9):
+            visits.append((now, visit.url))
+            if visit.robots:
+                frontier.settle_robots(visit, ALLOW_ALL, now, 0.0, now + 1e6)
+            else:
+                frontier.settle_page(visit, 200, now, 0.0, (0, 1, 2))
+    at_www = [now for now, url in visits if "//www.a.test" in url]
+    assert len(at_www) == 4, "three pages, and the robots.txt of the other host"
+    assert min(later - earlier for earlier, later in zip([NOW, *at_www], at_www, strict=False)) >= DELAY - 1e-6
+    assert [url for _, url in visits if "//a.test" in url] == ["http://a.test/"]
+    frontier.close()
+
+
+def test_robots_txt_at_a_blocked_host_is_not_asked_for(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://www.a.test/1", "http://a.test/"], 0, 4)
+    for visit in frontier.lease(NOW, 9):
+        if "//a.test" in visit.url:
+            frontier.redirect_robots(visit, "http://www.a.test/robots.txt", NOW, 0.0)
+        else:
+            frontier.settle_robots(visit, ALLOW_ALL, NOW, 0.0, NOW + 1e6)
+    frontier.change_policy(policy(blocklist=("www.a.test",)), NOW)
+    assert [visit for second in range(300) for visit in frontier.lease(NOW + second, 9)] == []
+    assert frontier.exhausted, "it is taken for down, and its page stays queued"
+    assert frontier.counts.queued == 2
+    frontier.close()

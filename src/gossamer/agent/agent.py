@@ -22,7 +22,7 @@ from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
 from gossamer.model import Fault, Page, Reason, Visit
-from gossamer.model.url import normalize
+from gossamer.model.url import host_of, normalize
 from gossamer.parse import LinkScanner
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
@@ -335,7 +335,7 @@ class Agent:
         now = self._clock()
         self._config = config
         policy = Policy(config.policy, config.hosts)
-        self._break_off(lambda visit: policy.blocks(visit.url, visit.host))
+        self._break_off(lambda visit: policy.blocks(visit.url, host_of(visit.url)))
         self.frontier.change_policy(policy, now)
         self._speed.change(config.fetch, now)
         self._fetcher.change(config.fetch.connections, config.hosts)

@@ -156,6 +156,7 @@ class Transfer:
         self.route = route
         self.started = now
         self._asked = self._opened = False
+        self.refused = ""
         self.curl.setopt(pycurl.URL, visit.url)
         if visit.head != self._head_only:
             self._head_only = visit.head
@@ -214,7 +215,7 @@ class Transfer:
 
     def _fault(self, error: int, detail: str, stopped: str, head: bytes, now: float) -> Fault:
         refused, repeated = self.refused, self.repeated
-        self.refused, self.repeated = "", False
+        self.repeated = False
         if refused:
             return Fault(Reason.ADDRESS, False, f"connecting to {refused} is not allowed", now)
         if repeated:
@@ -228,16 +229,19 @@ class Transfer:
             return Fault(Reason.TOO_LARGE, False, "response headers over max_headers", now)
         reason, retry = _REASONS.get(error, (Reason.PROTOCOL, False))
         if head and reason is Reason.CLOSED and not _status(head):
-            return Fault(Reason.PROTOCOL, False, "no HTTP status line", now)
-        return Fault(reason, retry, detail, now)
+            return self._nonsense("no HTTP status line", now)
+        return self._nonsense(detail, now) if reason is Reason.PROTOCOL else Fault(reason, retry, detail, now)
 
-    @staticmethod
-    def _no_response(head: bytes, now: float) -> Fault:
+    def _nonsense(self, detail: str, now: float) -> Fault:
+        """What is no HTTP may be the rest of an earlier response on the same connection; not so on a new one."""
+        return Fault(Reason.PROTOCOL, self._kept, detail, now)
+
+    def _no_response(self, head: bytes, now: float) -> Fault:
         """For what libcurl took for a response and is none."""
         if _status(head) < 200:
-            return Fault(Reason.PROTOCOL, False, "no HTTP response", now)
+            return self._nonsense("no HTTP response", now)
         if head[head.rfind(b"\n", 0, -1) + 1 :].startswith(b"\r"):
-            return Fault(Reason.PROTOCOL, False, "a carriage return within the headers", now)
+            return self._nonsense("a carriage return within the headers", now)
         return Fault(Reason.CLOSED, True, "closed within the headers", now)
 
     @staticmethod

@@ -27,6 +27,7 @@ from gossamer.frontier.roster import Roster
 from gossamer.frontier.rulebook import pack_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.model import Fault, Reason, State, Visit
+from gossamer.model.url import host_of
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.robots import ALLOW_ALL, Robots
 from gossamer.rules.scope import Scope
@@ -37,6 +38,7 @@ HOST_FAULTS = frozenset(
     {Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS, Reason.PROXY}
 )  # others are a page's own
 _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
+_LEAST_PATIENCE = 0.5  # seconds before another host is looked at again, whose visit takes longer than its delay
 _MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
 
@@ -187,7 +189,7 @@ class Frontier:
                 assert entry is not None, f"{host.name} has more on disk at priority {level.priority}, and has not"
             rules = host.robots.get(entry.scheme)
             if rules is None or rules[1] <= now:
-                return self._robots_visit(host, entry.scheme)
+                return self._robots_visit(host, entry.scheme, now)
             level.take(entry)
             if not rules[0].allows(entry.path):
                 reason: str = Reason.ROBOTS
@@ -203,10 +205,31 @@ class Frontier:
             self.counts.excluded += 1
         return None
 
-    def _robots_visit(self, host: HostQueue, scheme: str) -> Visit:
-        host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
+    def _robots_visit(self, host: HostQueue, scheme: str, now: float) -> Visit | None:
+        """None when robots.txt is at another host, which may not be visited now."""
         url, redirects = host.robots_at.get(scheme) or (f"{keys.SCHEME_NAMES[scheme]}://{host.name}/robots.txt", 0)
+        if redirects and (name := host_of(url)) != host.name and not self._visits_besides(host, name, now):
+            return None
+        host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
         return Visit(url, host.name, 0, 0, ROBOTS, redirects, robots=True)
+
+    def _visits_besides(self, host: HostQueue, name: str, now: float) -> bool:
+        """Whether robots.txt of a host may be asked for at the one of this name now; if not, the first rests."""
+        if self.policy.manners(name).blocked:
+            host.failures += 1
+            self._back_off(host, host.failures, now)
+            return False
+        other = self._roster.hosts.get(name)
+        if other is None:
+            return True
+        if other.leased or other.due > now:
+            host.due = max(other.due, now + _LEAST_PATIENCE)
+            return False
+        self.schedule.drop(other)
+        other.due = now + other.delay
+        self._roster.touch(other)
+        self._offer(other, now)
+        return True
 
     # -- settle ------------------------------------------------------------------------------------------------------
 
