@@ -53,6 +53,9 @@ def _general(write_buffer: int) -> Options:
     options.set_max_background_jobs(2)
     options.set_max_total_wal_size(64 << 20)  # a start after a crash reads this much at most
     options.set_compression_type(DBCompressionType.lz4())
+    # Most keys asked for are new: a filter says so without a search through all that is not yet in a file.
+    options.set_memtable_prefix_bloom_ratio(0.1)
+    options.set_memtable_whole_key_filtering(True)
     options.set_keep_log_file_num(2)
     options.set_max_log_file_size(1 << 20)
     return options

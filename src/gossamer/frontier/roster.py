@@ -8,6 +8,7 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import Chunk, HostQueue, Level, Origin, Place, append
+from gossamer.frontier.recent import Recent
 from gossamer.frontier.rulebook import read_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.model.domain import partition_of, registered_domain
@@ -21,6 +22,7 @@ _KEPT = 0.8  # share of the limit that an eviction leaves
 _CROWDED = 1.25  # share of the limit that is never exceeded by calling hosts, only until the next commit
 _URGENT = 4  # priorities before this one get their host into memory even when that is full, up to twice the limit
 _ORIGINS_AT_HAND = 32_768
+_HOSTS_MET = 1 << 20
 _ENTRIES_AT_HAND = 200_000  # over all hosts, about
 _RECORD, _ROBOTS = keys.RECORD[0], keys.ROBOTS[0]
 _NOTHING: tuple[int, list[int]] = (0, [])
@@ -60,6 +62,7 @@ class Roster:
         self._opened = opened
         self._rested = rested
         self._late: dict[bytes, dict[int, list[Chunk]]] = {}  # host on disk -> priority -> found since the last commit
+        self._met = Recent(_HOSTS_MET)  # that are certainly known: to ask the disk reads a block of a host's queue
         self._dirty: list[HostQueue] = []
         self._cursor = keys.INDEX
         self._left, self._left_up = False, False  # since the cursor was at the beginning, a host was left on disk
@@ -102,7 +105,7 @@ class Roster:
         prefix = origin.host_prefix
         if not origin.met:
             origin.met = True
-            if self._database.host(prefix + keys.RECORD) is None:
+            if self._met.fresh([origin.name]) and self._database.host(prefix + keys.RECORD) is None:
                 self._counts.hosts += 1
                 self._changes[prefix + keys.RECORD] = b""
         levels = self._late.get(prefix)

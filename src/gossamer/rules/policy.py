@@ -56,11 +56,13 @@ class Policy:
         self._retry_wait = config.retry_wait
         self._rules = [(rule.pattern, _manners(config, rule)) for rule in rules]
         self._general = _manners(config, HostRule(""))
-        self._blocklist = Blocklist(config.blocklist)
+        self._blocklist = Blocklist(config.blocklist) if config.blocklist else None
 
     def manners(self, host: str) -> Manners:
         """Of this host, by the first pattern that matches its name (without the port)."""
         manners = self._manners(host)
+        if self._blocklist is None:
+            return manners
         blocked, paths = self._blocklist.blocks(host), self._blocklist.paths(host)
         if blocked or paths:
             return msgspec.structs.replace(manners, blocked=blocked, blocked_paths=paths)
