@@ -12,7 +12,7 @@ import pycurl
 import pytest
 
 from gossamer.config import FetchConfig
-from gossamer.fetch import Fetcher, Resolver
+from gossamer.fetch import Answer, Fetcher, Outcome, Resolver
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.transfer import Limits, Transfer
 from gossamer.model import Fault, Page, Reason, Visit
@@ -233,3 +233,24 @@ def test_what_comes_and_starts_at_once_is_taken_in_parts(web: TinyWeb) -> None:
     assert rooms == [64, 64]
     assert sum(parts) == 200
     assert max(parts) <= 64
+
+
+def test_a_mistake_while_a_visit_is_started_loses_no_visit() -> None:
+    class Broken(Resolver):
+        async def resolve(self, name: str) -> Answer:
+            raise RuntimeError("a mistake of ours")
+
+    async def run() -> tuple[list[Outcome], list[str]]:
+        seen: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context["message"]))
+        fetcher = Fetcher(FetchConfig(), "gossamer", ("*/*",), (), Broken((), (), time.time), time.time)
+        fetcher.start(Visit("http://a.test/", "a.test", 0, 0, 1))
+        done = await fetcher.wait(5.0)
+        assert fetcher.in_flight == 0
+        await fetcher.close()
+        return done, seen
+
+    ((visit, outcome),), seen = asyncio.run(run())
+    assert visit.url == "http://a.test/"
+    assert fault(outcome).retry
+    assert seen == ["http://a.test/ cannot be started"]

@@ -14,6 +14,7 @@ import pycurl
 
 from gossamer.config import FetchConfig, HostRule, header, without_login
 from gossamer.model import Fault, Page, Reason
+from gossamer.model.domain import without_port
 
 HEADERS = (
     "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -130,7 +131,7 @@ class Accesses:
         return access
 
     def _find(self, host: str) -> Access:
-        name = host if host[:1] == "[" else host.partition(":")[0]
+        name = without_port(host)
         proxied, direct = next(
             (
                 pair

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 
 import msgspec
 
-from gossamer.model.domain import registered_domain
+from gossamer.model.domain import registered_domain, without_port
 from gossamer.model.url import host_of
 
 _SET = re.compile(rb"^set-cookie[ \t]*:[ \t]*([^\r\n]*)", re.I | re.M)
@@ -36,7 +36,7 @@ class Cookie(msgspec.Struct, gc=False):
     def is_for(self, host: str, path: str, https: bool, now: float) -> bool:
         if (self.secure and not https) or (self.expires and self.expires <= now):
             return False
-        return (host == self.host if self.host else _is_below(_name(host), self.domain)) and (
+        return (host == self.host if self.host else _is_below(without_port(host), self.domain)) and (
             path == self.path or path.startswith(self.path if self.path[-1] == "/" else self.path + "/")
         )
 
@@ -116,7 +116,7 @@ def _domain(wanted: str, host: str) -> str | None:
     wanted = wanted.lower().removeprefix(".")
     if not wanted:
         return ""
-    return wanted if _is_below(_name(host), wanted) and _is_below(wanted, registered_domain(host)) else None
+    return wanted if _is_below(without_port(host), wanted) and _is_below(wanted, registered_domain(host)) else None
 
 
 def _keeps_promise(name: str, secure: bool, given: dict[str, str]) -> bool:
@@ -139,10 +139,6 @@ def _expiry(given: dict[str, str], now: float) -> float:
 
 def _is_below(name: str, domain: str) -> bool:
     return name == domain or name.endswith("." + domain)
-
-
-def _name(host: str) -> str:
-    return host if host[:1] == "[" else host.partition(":")[0]
 
 
 def _path(url: str) -> str:

@@ -181,10 +181,8 @@ class Fetcher:
 
     async def _resolve_and_start(self, visit: Visit, host: str) -> None:
         name = split_host(host)[0]
-        try:
-            answer = await self._resolver.resolve(name)
-        except ShortageError:
-            self._postpone(visit)
+        answer = await self._answer(visit, name)
+        if answer is None:
             return
         now = self._clock()
         route = self._routes.known(host, now, answer)
@@ -197,7 +195,24 @@ class Fetcher:
     def _in_background(self, visit: Visit, starting: Coroutine[None, None, None]) -> None:
         task = self._loop.create_task(starting)
         self._resolving[task] = visit
-        task.add_done_callback(lambda done: self._resolving.pop(done, None))
+        task.add_done_callback(self._started)
+
+    def _started(self, task: asyncio.Task[None]) -> None:
+        """One that was not, by a mistake of ours, is a fault: what nobody settles would keep the crawl for ever."""
+        visit = self._resolving.pop(task, None)
+        error = None if task.cancelled() else task.exception()
+        if visit is not None and error is not None:
+            self._loop.call_exception_handler({"message": f"{visit.url} cannot be started", "exception": error})
+            self._faults.append((visit, Fault(Reason.DNS, True, repr(error), self._clock())))
+            self.wake()
+
+    async def _answer(self, visit: Visit, name: str) -> Answer | None:
+        """None when there was no file descriptor to ask with: the visit is begun again later."""
+        try:
+            return await self._resolver.resolve(name)
+        except ShortageError:
+            self._postpone(visit)
+            return None
 
     def _begin(self, visit: Visit, route: Route, now: float) -> None:
         if route.refused and (why := route.refusal(visit.url)):
@@ -225,10 +240,8 @@ class Fetcher:
 
     async def _judge_and_start(self, visit: Visit, host: str, access: Access) -> None:
         name = split_host(host)[0]
-        try:
-            answer = await self._resolver.resolve(name)
-        except ShortageError:
-            self._postpone(visit)
+        answer = await self._answer(visit, name)
+        if answer is None:
             return
         now = self._clock()
         refusal = self._refusal(name, answer, access)

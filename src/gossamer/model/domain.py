@@ -19,6 +19,11 @@ def _split_port(host: str) -> tuple[str, str]:
     return (host, "") if colon < 0 or host[-1] == "]" else (host[:colon], host[colon:])
 
 
+def without_port(host: str) -> str:
+    """What patterns of hosts are compared with."""
+    return host if host[:1] == "[" else host.partition(":")[0]
+
+
 def _is_address(name: str) -> bool:
     return name[:1] == "[" or name.replace(".", "").isdigit()
 

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from gossamer.config import HostRule, PolicyConfig
+from gossamer.model.domain import without_port
 from gossamer.rules.blocklist import Blocklist
 
 BUSY = frozenset({429, 503})  # statuses of a server that asks to be left alone for a while
@@ -77,7 +78,7 @@ class Policy:
         return any(pattern.match(path) for pattern in manners.blocked_paths)
 
     def _manners(self, host: str) -> Manners:
-        name = host if host[:1] == "[" else host.partition(":")[0]
+        name = without_port(host)
         for pattern, manners in self._rules:
             if fnmatchcase(name, pattern) or fnmatchcase(host, pattern):
                 return manners
