@@ -21,8 +21,13 @@ def folder() -> Path:
 
 
 def load(name: str) -> Any:
-    """The suite in the JSON file `name`; skips the test, with the reason, where it is not there."""
+    """The suite in the JSON file `name`."""
+    return json.loads(read(name))
+
+
+def read(name: str) -> bytes:
+    """The file `name` of the suites; skips the test, with the reason, where it is not there."""
     path = folder() / name
     if not path.is_file():
         pytest.skip(f"CONFORMANCE SUITE NOT FOUND: {path}; set GOSSAMER_CONFORMANCE to the folder that holds it")
-    return json.loads(path.read_bytes())
+    return path.read_bytes()

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conformance import folder, load
+from conformance import load, read
 
 from gossamer.config import FetchConfig
 from gossamer.fetch import Fetcher, Resolver
@@ -201,10 +201,7 @@ def _encoding(content_type: str) -> str:
 
 
 def _compressed(name: str) -> bytes:
-    path = folder() / "http" / "scrapy_compressed" / name
-    if not path.is_file():
-        pytest.skip(f"CONFORMANCE SUITE NOT FOUND: {path}; set GOSSAMER_CONFORMANCE to the folder that holds it")
-    return path.read_bytes()
+    return read(f"http/scrapy_compressed/{name}")
 
 
 def _decoded(encoding: str, raw: bytes, most: int = 1 << 24) -> Any:

@@ -14,6 +14,7 @@ import pytest
 from crawling import NAMES
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from proxying import proxy
+from test_fetch import fault, page
 from tls import tls_front
 
 from gossamer.agent import explain, read_visits, run
@@ -70,16 +71,6 @@ def fetch(
         return found
 
     return asyncio.run(visit())
-
-
-def page(outcome: Page | Fault) -> Page:
-    assert isinstance(outcome, Page), outcome
-    return outcome
-
-
-def fault(outcome: Page | Fault) -> Fault:
-    assert isinstance(outcome, Fault), outcome
-    return outcome
 
 
 def crawl(
