@@ -192,7 +192,7 @@ def test_robots_is_obeyed_wherever_it_is(tmp_path: Path) -> None:
     assert {"http://a.test/open", "http://c.test/"} <= paths
     assert summary.reason == "complete"
     assert urls(tmp_path / "c", State.QUEUED) == {"http://b.test/"}
-    assert any("1 URLs of 1 hosts" in notice for notice in notices)
+    assert any("1 URLs are kept: of 1 hosts" in notice for notice in notices)
 
 
 def test_half_a_robots_txt_opens_nothing(tmp_path: Path) -> None:

@@ -396,3 +396,40 @@ def test_robots_txt_at_a_blocked_host_is_not_asked_for(tmp_path: Path) -> None:
     assert frontier.exhausted, "it is taken for down, and its page stays queued"
     assert frontier.counts.queued == 2
     frontier.close()
+
+
+def test_robots_txt_at_another_host_waits_for_one_turn_only(tmp_path: Path) -> None:
+    """However many pages that host has, and though it is ready at the same moment."""
+    frontier = opened(tmp_path)
+    frontier.add([f"http://www.a.test/{page}" for page in range(50)], 0, 4)
+    assert lease_pages(frontier, NOW) == []  # robots.txt of www
+    frontier.add(["http://a.test/"], 0, 4)
+    (robots,) = frontier.lease(NOW + 1, 9)
+    frontier.redirect_robots(robots, "http://www.a.test/robots.txt", NOW + 1, 0.0)
+    seen = []
+    for second in range(2, 12):
+        for visit in frontier.lease(NOW + second, 9):
+            seen.append(visit.url)
+            if visit.robots:
+                frontier.settle_robots(visit, ALLOW_ALL, NOW + second, 0.0, NOW + 1e6)
+            else:
+                frontier.settle_page(visit, 200, NOW + second, 0.0, (0, 1, 2))
+    assert "http://a.test/" in seen
+    assert seen.count("http://www.a.test/robots.txt") == 1
+    frontier.close()
+
+
+def test_robots_txt_at_a_host_that_is_down_cannot_be_had(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://www.a.test/1", "http://a.test/"], 0, 4)
+    asked = 0
+    for second in range(400):
+        for visit in frontier.lease(NOW + second, 9):
+            asked += visit.host == "a.test"
+            if visit.host == "a.test" and not visit.tries:
+                frontier.redirect_robots(visit, "http://www.a.test/robots.txt", NOW + second, 0.0)
+            else:
+                frontier.settle_robots(visit, None, NOW + second, 0.0, NOW + 1e6)
+    assert asked
+    assert frontier.exhausted, "both are taken for down"
+    frontier.close()

@@ -5,13 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gossamer.agent.explain import Explanation, explain
+from gossamer.agent.findings import KeptFinding, sentence
 from gossamer.agent.progress import Progress, Summary
-from gossamer.agent.reading import read_progress, read_visits
+from gossamer.agent.reading import read_findings, read_progress, read_visits
 
 if TYPE_CHECKING:
     from gossamer.agent.crawl import Crawl, run
 
-__all__ = ["Crawl", "Explanation", "Progress", "Summary", "explain", "read_progress", "read_visits", "run"]
+__all__ = [
+    "Crawl",
+    "Explanation",
+    "KeptFinding",
+    "Progress",
+    "Summary",
+    "explain",
+    "read_findings",
+    "read_progress",
+    "read_visits",
+    "run",
+    "sentence",
+]
 
 
 def __getattr__(name: str) -> Any:

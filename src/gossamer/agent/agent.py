@@ -15,15 +15,17 @@ from typing import TypeVar
 import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
+from gossamer.agent.findings import Findings
 from gossamer.agent.progress import Progress
 from gossamer.agent.speed import Speed
 from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
-from gossamer.frontier import Frontier
+from gossamer.frontier import Frontier, Payload
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
 from gossamer.parse import LinkScanner
+from gossamer.parse.fingerprint import content_keys, fingerprint
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
@@ -39,6 +41,7 @@ _MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
 _CAPPED_WAIT = 0.05  # the same under a cap, whose bucket saves up only a tenth of a second
 _EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
+_STUB, _STUB_LINKS = 2048, 4  # a page of at most so many bytes and links is little more than where it leads
 _PARSED = ("text/html", "application/xhtml+xml")
 
 
@@ -95,6 +98,7 @@ class Agent:
         self._visits_in_flight = 0  # robots.txt not counted
         self._seeds_read, self._seeds_share = 0, 1.0
         self._stale: set[str] = set()  # given back because of a stale connection, which counts as no try, once
+        self._findings = Findings(notice)
         self._stop = False
         self._paused = False
         self.on_page: Callable[[Visit, Page], None] | None = None
@@ -177,14 +181,20 @@ class Agent:
             return
         stages = self._meter.stages
         started = perf_counter()
-        links = self._links(page)
-        parsed = perf_counter()
         digest = payload_digest(page.raw)
-        stored = self._store.append(page, digest)
+        contents = content_keys(page.body, visit.host) if _may_repeat(page) else ()
+        earlier = self.frontier.repeats.earlier(contents) if contents else None
+        links = self._links(page) if earlier is None else self._links_again(visit, page, earlier)
+        parsed = perf_counter()
+        same = earlier is not None and earlier.digest == digest
+        stored = self._store.append(page, digest, (earlier.url, earlier.fetched_at) if earlier and same else None)
         appended = perf_counter()
+        suspect = visit.suspect
+        if contents:
+            suspect = self._is_barren(visit, page, contents, digest, earlier, bool(links))
         if links:
             hops = visit.hops + 1 if 300 <= page.status < 400 else 0
-            self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY, hops)
+            self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY, hops, suspect)
         address = self._fetcher.own_address(visit.host, page)
         self.frontier.settle_page(
             visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait
@@ -210,6 +220,43 @@ class Agent:
         if self._config.parse.nofollow and robots_tag(page.head, self._token)[1]:
             return []
         return found.urls
+
+    def _links_again(self, visit: Visit, page: Page, earlier: Payload) -> list[str]:
+        """Of a page whose content was met before: they were followed then. Only where a few links are all that it has,
+        as in frames and pages that forward, may they lead elsewhere from here.
+        """
+        if not (earlier.followed and self.frontier.repeats.skipped(visit)):
+            return self._links(page)
+        if len(page.body) > _STUB:
+            return []
+        links = self._links(page)
+        return links if len(links) <= _STUB_LINKS else []
+
+    def _is_barren(
+        self,
+        visit: Visit,
+        page: Page,
+        contents: tuple[bytes, ...],
+        digest: bytes,
+        earlier: Payload | None,
+        followed: bool,
+    ) -> bool:
+        """Whether a page brings nothing new. If so, that may say something of its place or its host."""
+        repeats, size = self.frontier.repeats, len(page.body)
+        if earlier is None:
+            repeats.remember(contents, Payload(page.url, page.fetched_at, digest, followed))
+            if not repeats.looks(visit, size, digest):
+                return False
+            barren, finding = repeats.saw(visit, size, fingerprint(page.body))
+        else:
+            self.statistics.duplicates += 1
+            if followed and not earlier.followed:
+                repeats.remember(contents, msgspec.structs.replace(earlier, followed=True))
+            barren, finding = True, repeats.repeated(visit, size, earlier.url)
+        if finding is not None:
+            self.statistics.count_finding(finding.kind)
+            self._findings.add(finding)
+        return barren
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
         if _excludes(fault):
@@ -363,6 +410,7 @@ class Agent:
                 "store": encode(position),
                 "statistics": encode(self.statistics),
                 **{SEED_HOST + host: b"" for host in self._new_seed_hosts},
+                **self._findings.taken(now),
                 "progress": encode(self.progress(reason)),
             },
             clean=bool(reason),
@@ -386,7 +434,7 @@ class Agent:
         self._meter.fill(progress, now)
         counts, schedule = self.frontier.counts, self.frontier.schedule
         progress.urls, progress.queued = counts.urls, counts.queued
-        progress.excluded, progress.hosts = counts.excluded, counts.hosts
+        progress.excluded, progress.hosts, progress.aside = counts.excluded, counts.hosts, counts.aside
         progress.in_flight = self._fetcher.in_flight
         progress.hosts_ready, progress.hosts_waiting, progress.hosts_down = (
             schedule.ready,
@@ -415,6 +463,11 @@ class Agent:
         if progress.in_flight:
             return f"the servers: {progress.in_flight:,} responses are awaited"
         return ""
+
+
+def _may_repeat(page: Page) -> bool:
+    """It is whole, and it is what was asked for."""
+    return 200 <= page.status < 300 and bool(page.body) and not page.truncated
 
 
 def _excludes(fault: Fault) -> bool:

@@ -138,11 +138,7 @@ class Crawl:
         if watch:
             watch(last)
         if reason == "complete" and last.queued:
-            blocked = ", or of blocked ones," if agent.blocklist else ""
-            self._notice(
-                f"{last.queued:,} URLs of {last.hosts_down:,} hosts that do not answer{blocked} are kept; "
-                "run the same command again later to try them again"
-            )
+            self._notice(_kept(last, bool(agent.blocklist)))
             if failures := last.reasons.get(Reason.PROXY):
                 self._notice(f"the proxy failed {failures:,} times: see that it runs, and that it lets this crawl in")
         return Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
@@ -237,3 +233,16 @@ async def _tell(agent: Agent, watch: Callable[[Progress], None], every: float) -
     while True:
         watch(agent.progress())
         await asyncio.sleep(every)
+
+
+def _kept(last: Progress, blocks: bool) -> str:
+    """What is left in the queues of a crawl that is complete."""
+    whose = []
+    if last.hosts_down:
+        whose.append(f"of {last.hosts_down:,} hosts that do not answer")
+    if blocks:
+        whose.append("of blocked hosts")
+    if last.findings:
+        whose.append("of hosts and places that only repeat what is known (gossamer status --findings)")
+    again = "; run the same command again later to try them again" if last.hosts_down else ""
+    return f"{last.queued:,} URLs are kept: {', '.join(whose)}{again}"

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
+from gossamer.agent.findings import REMEDY
 from gossamer.config import load
 from gossamer.errors import SeedError
 from gossamer.frontier.reader import FrontierReader, HostView
@@ -16,6 +17,7 @@ from gossamer.model import State, VisitRecord
 from gossamer.model.url import host_of, seed_url, split, why_not
 from gossamer.rules.policy import Policy
 from gossamer.rules.scope import Scope
+from gossamer.rules.yields import Standing, place_of
 
 EXCLUSIONS = {
     "robots": "the robots.txt of {host} does not allow it",
@@ -95,6 +97,8 @@ def _why(visit: VisitRecord, host: HostView | None, policy: Policy, now: float) 
     rest = f"for {_span(host.due - now)} more" if host.due > now else "no longer"
     if policy.manners(name).blocked:
         return f"It is queued, and stays so: its host is on the blocklist.{others}"
+    if policy.manners(name).skips and (why := _repeats(visit.url, host)):
+        return why + others
     if policy.is_down(host.failures):
         return f"It is queued; its host is down: {host.failures} failures in a row, and it rests {rest}.{others}"
     if host.failures:
@@ -104,6 +108,20 @@ def _why(visit: VisitRecord, host: HostView | None, policy: Policy, now: float) 
     if host.due > now:
         return f"It is queued; its host rests {rest} ({host.delay:g} s between visits).{others}"
     return f"It is queued, and waits for its turn.{others}"
+
+
+def _repeats(url: str, host: HostView) -> str:
+    if host.mirror_of:
+        return f"It is queued, and stays so: its host shows the pages of {host.mirror_of}, and is left. {REMEDY}"
+    place = place_of(split(url)[1])
+    barren = host.barren.get(place)
+    if barren is None or barren.standing(True) is Standing.GOOD:
+        return ""
+    last = f"the last {barren.row} pages looked at in {place} brought nothing new (the last one repeats {barren.like})"
+    if barren.standing(True) is Standing.LAST:
+        return f"It is queued, after everything else of its host: {last}."
+    found = "" if barren.standing(False) is Standing.ASIDE else ", unless a page that brought something new links to it"
+    return f"It is queued, and put aside{found}: {last}. {REMEDY}"
 
 
 def _ago(seconds: float) -> str:

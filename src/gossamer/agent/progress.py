@@ -31,6 +31,9 @@ class Progress(Summary):
     peak_pages_per_s: float = 0.0
     bytes_per_s: float = 0.0
     queued: int = 0
+    aside: int = 0  # of these in places that bring nothing new, which are left
+    duplicates: int = 0  # pages that repeat another one
+    findings: dict[str, int] = {}  # mirrors of hosts and barren places
     in_flight: int = 0
     hosts_ready: int = 0  # could be visited this moment
     hosts_waiting: int = 0  # have URLs, and wait for their delay

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.findings import FINDING, KeptFinding
 from gossamer.agent.progress import Progress
 from gossamer.frontier.reader import FrontierReader
 from gossamer.model import State, VisitRecord
@@ -27,6 +28,18 @@ def read_progress(home: Path) -> Progress:
     progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
     progress.running = directory.in_use()
     return progress
+
+
+def read_findings(home: Path) -> list[KeptFinding]:
+    """The hosts and places that the crawl left because they repeat others, by kind and name, as of the last commit."""
+    directory = CrawlDir(home)
+    directory.check_readable()
+    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
+        reader = FrontierReader(directory.frontier, Path(scratch))
+        try:
+            return [msgspec.msgpack.decode(value, type=KeptFinding) for value in reader.metas(FINDING)]
+        finally:
+            reader.close()
 
 
 def read_visits(home: Path, state: State | None = None) -> Iterator[VisitRecord]:

@@ -21,6 +21,8 @@ class Statistics(msgspec.Struct):
     robots: int = 0  # robots.txt requests
     links: int = 0
     full_parses: int = 0  # pages that the fast link scanner left to the parser
+    duplicates: int = 0  # pages that say what another one has said, word for word
+    findings: dict[str, int] = {}  # what was found to repeat itself, by kind
     statuses: dict[int, int] = {}
     reasons: dict[str, int] = {}  # failed tries by reason
 
@@ -33,6 +35,9 @@ class Statistics(msgspec.Struct):
     def count_failure(self, reason: str) -> None:
         self.failures += 1
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+    def count_finding(self, kind: str) -> None:
+        self.findings[kind] = self.findings.get(kind, 0) + 1
 
     def status_classes(self) -> dict[str, int]:
         classes: dict[str, int] = {}
@@ -79,6 +84,7 @@ class Meter:
         progress.stages = {name: seconds / max(run_pages, 1) * 1e6 for name, seconds in self.stages.items()}
         progress.pages, progress.ok, progress.faults = statistics.pages, statistics.ok, statistics.faults
         progress.bytes = statistics.bytes
+        progress.duplicates, progress.findings = statistics.duplicates, dict(statistics.findings)
         progress.statuses = statistics.status_classes()
         progress.reasons = dict(statistics.reasons)
         progress.pid = os.getpid()

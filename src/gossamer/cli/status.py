@@ -10,14 +10,17 @@ import click
 
 @click.command
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def status(directory: Path, as_json: bool) -> int:
+@click.option("--findings", is_flag=True, help="List the hosts and places left because they repeat others.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; with --findings one for each.")
+def status(directory: Path, findings: bool, as_json: bool) -> int:
     """Say what a crawl does or did.
 
     Works while it runs.
     """
     from gossamer import agent
 
+    if findings:
+        return _list_findings(directory, as_json)
     progress = agent.read_progress(directory)
     if as_json:
         import msgspec
@@ -27,4 +30,18 @@ def status(directory: Path, as_json: bool) -> int:
         from gossamer.cli.plain import status_text
 
         print(status_text(progress, directory))
+    return 0
+
+
+def _list_findings(directory: Path, as_json: bool) -> int:
+    import msgspec
+
+    from gossamer import agent
+    from gossamer.cli.numbers import moment
+
+    for found in agent.read_findings(directory):
+        if as_json:
+            sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        else:
+            print(f"{moment(found.found_at)}  {agent.sentence(found)}")
     return 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gossamer.config.checks import nearest
-from gossamer.config.kinds import Duration, Kind, Switch, Whole
+from gossamer.config.kinds import Choice, Duration, Kind, Switch, Whole
 from gossamer.config.secrets import Headers, Login, ProxyUrl
 
 
@@ -21,6 +21,7 @@ class HostRule:
     burst: int = 0
     max_pages: int = 0
     priority: int | None = None
+    duplicates: str = ""
     proxy: str | None = field(default=None, repr=False)
     user: str = field(default="", repr=False)
     headers: tuple[str, ...] = field(default=(), repr=False)
@@ -36,6 +37,10 @@ HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
     "burst": (Whole(1, 1000), "Visits in a row before a rest."),
     "max_pages": (Whole(1), "The most pages to store; further URLs are excluded (`host_pages`)."),
     "priority": (Whole(0, 9), "Which of its URLs come when: 0 first, 9 last; 4 is usual."),
+    "duplicates": (
+        Choice("skip", "follow"),
+        "What becomes of repeated pages, instead of `policy.duplicates`.",
+    ),
     "proxy": (ProxyUrl(), "The proxy to go through, instead of `fetch.proxy`; empty goes directly."),
     "user": (Login(), "`name:password`, sent as basic authentication with every request."),
     "headers": (Headers(), 'Sent with every request: `["X-Token: abc"]`. They replace those of the same name.'),

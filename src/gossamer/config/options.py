@@ -181,6 +181,14 @@ class PolicyConfig:
         cost="URLs of blocked hosts stay queued until the host is taken off the list; blocked pages are excluded.",
         live=True,
     )
+    duplicates: str = declare(
+        "skip",
+        Choice("skip", "follow"),
+        "skip: links of a page that repeats another one are not followed, a directory whose last pages brought nothing "
+        "new is left, and so is a host that mirrors another; follow: all of it is crawled.",
+        cost="skip keeps some URLs queued for ever, and says which; follow does not end on sites without end.",
+        live=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gossamer.frontier.counts import Counts
+from gossamer.frontier.notes import Finding, Payload
 
 if TYPE_CHECKING:
     from gossamer.frontier.frontier import Frontier
 
-__all__ = ["Counts", "Frontier"]
+__all__ = ["Counts", "Finding", "Frontier", "Payload"]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ class Counts(msgspec.Struct):
     dead: int = 0
     excluded: int = 0
     hosts: int = 0
+    aside: int = 0  # of those queued: in places that bring nothing new
     clean: bool = True
     format: int = FORMAT
     partitions: int = 0

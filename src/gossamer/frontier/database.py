@@ -22,7 +22,7 @@ from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 
 _ROOM = 128 << 20  # bytes that RocksDB needs to write out its memory and to merge files
 _READ_ONLY_MEMORY = 8 << 20
-_VISITS, _HOSTS = "default", "hosts"  # RocksDB insists on the first name
+_VISITS, _HOSTS, _PAYLOADS = "default", "hosts", "payloads"  # RocksDB insists on the first name
 
 Changes = dict[bytes, bytes | None]
 
@@ -41,7 +41,10 @@ def _options(memory: int) -> dict[str, Options]:
     hosts.set_bottommost_compression_type(DBCompressionType.zstd())
     _dictionary(hosts, level=9, size=128 << 10)
     hosts.set_block_based_table_factory(_tables(cache, 12 << 10, entries_between_restarts=16, filter_bits=0))
-    return {_VISITS: visits, _HOSTS: hosts}
+    # A page's content is asked for once, and is nearly always new: filters answer.
+    payloads = _general(8 << 20)
+    payloads.set_block_based_table_factory(_tables(cache, 4 << 10, entries_between_restarts=16, filter_bits=10))
+    return {_VISITS: visits, _HOSTS: hosts, _PAYLOADS: payloads}
 
 
 def _general(write_buffer: int) -> Options:
@@ -90,6 +93,7 @@ def _tables(cache: Cache, block: int, entries_between_restarts: int, filter_bits
 def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  # its types know nothing of raw mode
     options = _options(memory)
     if access is not None:
+        del options[_PAYLOADS]  # nobody reads it from outside, and crawls of older versions have none
         for each in options.values():
             each.create_if_missing(False)
             each.create_missing_column_families(False)
@@ -107,18 +111,20 @@ def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  
 class Database:
     """Reads see uncommitted changes by key, scans do not; `commit` makes all of them durable at once, or none.
 
-    Invariant: `visits` and `hosts` map a key to its new value, or to None where it is to be deleted.
+    Invariant: `visits`, `hosts` and `payloads` map a key to its new value, or to None where it is to be deleted.
     """
 
     def __init__(self, path: Path, memory: int) -> None:
         self.path = path
         self.visits: Changes = {}
         self.hosts: Changes = {}
+        self.payloads: Changes = {}
         self._synced = WriteOptions()
         self._synced.sync = True
         self._rocks = _opened(path, memory)
         self._stored_hosts = self._rocks.get_column_family(_HOSTS)
-        self._handle: Any = self._rocks.get_column_family_handle(_HOSTS)
+        self._stored_payloads = self._rocks.get_column_family(_PAYLOADS)
+        self._handles: list[Any] = [self._rocks.get_column_family_handle(name) for name in (_HOSTS, _PAYLOADS)]
 
     def visit(self, key: bytes) -> bytes | None:
         if key in self.visits:
@@ -148,6 +154,12 @@ class Database:
         value: bytes | None = self._stored_hosts.get(key)
         return value
 
+    def payload(self, key: bytes) -> bytes | None:
+        if key in self.payloads:
+            return self.payloads[key]
+        value: bytes | None = self._stored_payloads.get(key)
+        return value
+
     def hosts_cursor(self) -> Any:
         """RocksDB's own iterator over committed records of hosts."""
         return self._stored_hosts.iter()
@@ -157,18 +169,20 @@ class Database:
         return _scan(self._stored_hosts, start, prefix)
 
     def commit(self) -> None:
-        if not (self.visits or self.hosts):
+        if not (self.visits or self.hosts or self.payloads):
             return
         batch = WriteBatch(raw_mode=True)
         _fill(batch, self.visits)
-        batch.set_default_column_family(self._handle)
-        _fill(batch, self.hosts)
+        for handle, changes in zip(self._handles, (self.hosts, self.payloads), strict=True):
+            batch.set_default_column_family(handle)
+            _fill(batch, changes)
         try:
             self._rocks.write(batch, self._synced)
         except Exception as error:
             raise _explained(self.path, error) from error
         self.visits.clear()
         self.hosts.clear()
+        self.payloads.clear()
 
     @property
     def merging(self) -> bool:
@@ -180,10 +194,12 @@ class Database:
         """Merge all files, as RocksDB does by itself in time."""
         self._rocks.compact_range(None, None)
         self._stored_hosts.compact_range(None, None)
+        self._stored_payloads.compact_range(None, None)
 
     def close(self) -> None:
-        self._handle = None  # it holds the database open
+        self._handles.clear()  # they hold the database open
         try:
+            self._stored_payloads.close()
             self._stored_hosts.close()
             self._rocks.close()
         except Exception as error:

@@ -23,6 +23,7 @@ from gossamer.frontier.counts import FORMAT, Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import ROBOTS, Entry, HostQueue, Origin, Place
 from gossamer.frontier.recent import Recent
+from gossamer.frontier.repeats import Repeats
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.rulebook import pack_rules
 from gossamer.frontier.schedule import Schedule
@@ -31,6 +32,7 @@ from gossamer.model.url import host_of
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.robots import ALLOW_ALL, Robots
 from gossamer.rules.scope import Scope
+from gossamer.rules.yields import Standing, Yields
 
 _ASK_ROBOTS_AGAIN = 3600.0  # seconds after robots.txt could not be had, while older rules hold
 _ROBOTS_GIVEN_UP = 30 * 86_400.0
@@ -71,6 +73,7 @@ class Frontier:
             self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested
         )
         self._origins = self._roster.origins
+        self.repeats = Repeats(self._database, self._roster)
         self._save_counts(clean=False)  # before anybody is visited
         self._database.commit()
 
@@ -91,16 +94,16 @@ class Frontier:
 
     # -- add ---------------------------------------------------------------------------------------------------------
 
-    def add(self, urls: list[str], depth: int, priority: int, hops: int = 0) -> None:
+    def add(self, urls: list[str], depth: int, priority: int, hops: int = 0, suspect: bool = False) -> None:
         """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once.
 
-        `hops`: redirects that led here, one after the other.
+        `hops`: redirects that led here, one after the other. `suspect`: found on a page that brought nothing new.
         """
         if self._max_depth is not None and depth > self._max_depth:
             return  # not remembered: a shorter way may lead there yet
         urls = self._recent.fresh(urls)
         if urls:
-            self._fresh.append((urls, depth, priority, hops))
+            self._fresh.append((urls, depth, priority, hops | keys.SUSPECT if suspect else hops))
             self._fresh_links += len(urls)
             if self._fresh_links >= _NEW_LINKS_AT_ONCE:
                 self._resolve()
@@ -126,7 +129,7 @@ class Frontier:
                 continue
             counts.urls += 1
             reason = judge(url) if depth else ""  # a seed belongs because somebody says so
-            if hops > _MOST_REDIRECTS:
+            if hops & keys.HOPS > _MOST_REDIRECTS:
                 reason = reason or "redirects"
             if reason:
                 counts.excluded += 1
@@ -197,39 +200,75 @@ class Frontier:
                 reason = "blocklist"
             elif manners.max_pages and host.pages + len(host.leased) >= manners.max_pages:
                 reason = "host_pages"
+            elif host.yields is not None and manners.skips and self._put_off(host, entry, host.yields):
+                continue
             else:
+                self.counts.aside -= entry.priority == keys.ASIDE
                 host.leased[entry.number] = entry
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
-                return Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, hops=entry.hops)
+                hops, suspect = entry.hops & keys.HOPS, entry.hops >= keys.SUSPECT
+                return Visit(
+                    url, host.name, entry.depth, entry.priority, entry.number, entry.tries, False, hops, suspect
+                )
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
         return None
 
+    def _put_off(self, host: HostQueue, entry: Entry, yields: Yields) -> bool:
+        """Whether an entry is not visited now, because its place brings nothing new: others come first."""
+        standing = yields.standing(entry.path, entry.hops >= keys.SUSPECT)
+        if standing is Standing.GOOD:
+            return False
+        priority = keys.LAST if standing is Standing.LAST else keys.ASIDE
+        if entry.priority >= priority:
+            return False
+        self._queue_again(host, entry, entry.tries, priority)
+        self.counts.aside += standing is Standing.ASIDE
+        return True
+
+    def _queue_again(self, host: HostQueue, entry: Entry, tries: int, priority: int) -> None:
+        """An entry in hand goes behind the others of a level."""
+        packed = keys.pack_entry(entry.depth, tries, entry.hops, entry.scheme, entry.path)
+        host.level(priority).put(packed, self.counts)
+        host.levels[entry.priority].settle(entry)
+        self._roster.touch(host)
+
     def _robots_visit(self, host: HostQueue, scheme: str, now: float) -> Visit | None:
         """None when robots.txt is at another host, which may not be visited now."""
-        url, redirects = host.robots_at.get(scheme) or (f"{keys.SCHEME_NAMES[scheme]}://{host.name}/robots.txt", 0)
-        if redirects and (name := host_of(url)) != host.name and not self._visits_besides(host, name, now):
-            return None
+        url, redirects, turn = host.robots_at.get(scheme) or (
+            f"{keys.SCHEME_NAMES[scheme]}://{host.name}/robots.txt", 0, 0.0
+        )  # fmt: skip
+        if redirects and (name := host_of(url)) != host.name:
+            turn = self._turn_besides(host, name, turn, now)
+            host.robots_at[scheme] = (url, redirects, turn)
+            if not turn or turn > now:
+                return None
         host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
         return Visit(url, host.name, 0, 0, ROBOTS, redirects, robots=True)
 
-    def _visits_besides(self, host: HostQueue, name: str, now: float) -> bool:
-        """Whether robots.txt of a host may be asked for at the one of this name now; if not, the first rests."""
-        if self.policy.manners(name).blocked:
-            host.failures += 1
-            self._back_off(host, host.failures, now)
-            return False
+    def _turn_besides(self, host: HostQueue, name: str, turn: float, now: float) -> float:
+        """When robots.txt of a host may be asked for at the one of this name, in place of a visit of its own; 0 if that
+        is not known yet. Until then the first rests. `turn` is what was said before.
+        """
         other = self._roster.hosts.get(name)
+        if self.policy.manners(name).blocked or (other is not None and self.policy.is_down(other.failures)):
+            host.failures += 1  # there are no rules to be had, as if it did not answer itself
+            self._back_off(host, host.failures, now)
+            return 0.0
         if other is None:
-            return True
-        if other.leased or other.due > now:
-            host.due = max(other.due, now + _LEAST_PATIENCE)
-            return False
-        self.schedule.drop(other)
-        other.due = now + other.delay
-        self._roster.touch(other)
-        self._offer(other, now)
-        return True
+            return now
+        if other.leased:
+            host.due = now + _LEAST_PATIENCE
+            return 0.0
+        if not turn:  # its next one is ours
+            turn = max(other.due, now)
+            other.due = turn + other.delay
+            self._roster.touch(other)
+            if other.place is Place.READY:
+                self.schedule.drop(other)
+                self._offer(other, now)
+        host.due = turn
+        return turn
 
     # -- settle ------------------------------------------------------------------------------------------------------
 
@@ -298,9 +337,7 @@ class Frontier:
             self._back_off(host, tries, now)
         if fault.retry and (self.may_try_again(visit) or not asked):
             # Behind the others: a page that always fails must not keep them from being tried, nor take the host down.
-            packed = keys.pack_entry(entry.depth, tries, entry.hops, entry.scheme, entry.path)
-            host.level(entry.priority).put(packed, self.counts)
-            host.level(entry.priority).settle(entry)
+            self._queue_again(host, entry, tries, entry.priority)
         else:
             history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, reason=fault.reason)
             self._settle(host, entry, history)
@@ -354,7 +391,7 @@ class Frontier:
         """The rules are somewhere else; they are asked for there after the host's usual pause."""
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(ROBOTS)
-        host.robots_at[entry.scheme] = (target, visit.tries + 1)
+        host.robots_at[entry.scheme] = (target, visit.tries + 1, 0.0)
         host.rest(now, seconds)
         self._release(host, now)
 
@@ -397,7 +434,7 @@ class Frontier:
         self.policy = policy
         self.schedule.limit(policy.domain_connections, policy.address_connections)
         for host in self._roster.change_policy(policy):
-            if host.manners.blocked or host.place is Place.HELD:
+            if host.manners.blocked or host.mirrors or host.place is Place.HELD:
                 self.schedule.drop(host)
             if not host.leased:
                 self.schedule.group(host)

@@ -10,8 +10,10 @@ import msgspec
 
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
+from gossamer.frontier.notes import Notes, Twins
 from gossamer.frontier.rulebook import Rules
 from gossamer.rules.policy import Manners
+from gossamer.rules.yields import Yields
 
 ROBOTS = 0  # the number under which a host's robots.txt is leased; queue entries count from CHUNK
 CHUNK = 32  # entries at most
@@ -234,8 +236,8 @@ class HostQueue:
 
     __slots__ = (
         "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "groups",
-        "leased", "levels", "manners", "name", "origins", "pages", "place", "prefix", "robots", "robots_at",
-        "robots_failing", "turn", "visits",
+        "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages", "place", "prefix", "robots",
+        "robots_at", "robots_failing", "turn", "twins", "visits", "yields",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -259,7 +261,12 @@ class HostQueue:
         self.origins: list[Origin] = []
         self.robots: dict[str, Rules] = {}  # by scheme
         self.robots_failing = 0.0  # since when robots.txt cannot be had
-        self.robots_at: dict[str, tuple[str, int]] = {}  # scheme -> where robots.txt was redirected to, how many times
+        # scheme -> where robots.txt was redirected to, how many times, when it is its turn there
+        self.robots_at: dict[str, tuple[str, int, float]] = {}
+        self.mirror_of = ""  # the host whose pages it shows
+        self.twins: Twins | None = None
+        self.yields: Yields | None = None
+        self.noted = False  # the last three were changed since the last commit
         self.place = Place.IDLE
         self.dirty = False
 
@@ -285,6 +292,14 @@ class HostQueue:
             done,
         )
 
+    def load_notes(self, notes: Notes) -> None:
+        self.mirror_of = notes.mirror_of
+        self.yields = Yields(notes.barren) if notes.barren else None
+
+    def notes(self) -> Notes:
+        agree = self.twins.counts.get(self.mirror_of, (0, 0))[0] if self.twins is not None else 0
+        return Notes(self.mirror_of, agree, {} if self.yields is None else self.yields.barren)
+
     @property
     def delay(self) -> float:
         return self.manners.delay_of(self.crawl_delay) + self.added_delay
@@ -292,17 +307,22 @@ class HostQueue:
     @property
     def waiting(self) -> bool:
         """Some entry is not leased."""
-        for level in self.levels.values():  # noqa: SIM110 - asked several times a visit, and a generator is slow
-            if level.waits:
+        for level in self.levels.values():  # asked several times a visit, and a generator is slow
+            if level.waits and (level.priority < keys.ASIDE or not self.manners.skips):
                 return True
         return False
 
     @property
+    def mirrors(self) -> bool:
+        """It shows the pages of another host, and is left for that."""
+        return bool(self.mirror_of) and self.manners.skips
+
+    @property
     def open(self) -> bool:
-        """A visit may be leased: an entry waits, the host is not blocked, not enough are in hand, and robots.txt is not
-        (it goes first).
+        """A visit may be leased: an entry waits, the host is not blocked and no mirror, not enough are in hand, and
+        robots.txt is not (it goes first).
         """
-        if self.manners.blocked:
+        if self.manners.blocked or self.mirrors:
             return False
         leased = self.leased
         if leased and (len(leased) >= self.manners.connections or ROBOTS in leased):
@@ -319,7 +339,8 @@ class HostQueue:
         """The level whose turn it is: the first that has something waiting, now and then a lower one."""
         if len(self.levels) == 1:
             return next(iter(self.levels.values()))
-        waiting = [level for _, level in sorted(self.levels.items()) if level.waits]
+        last = keys.LAST if self.manners.skips else keys.ASIDE
+        waiting = [level for priority, level in sorted(self.levels.items()) if priority <= last and level.waits]
         self.turn += 1
         turn, rest = divmod(self.turn, _A_LOWER_LEVEL_EVERY)
         return waiting[0] if rest or len(waiting) == 1 else waiting[1 + turn % (len(waiting) - 1)]

@@ -1,4 +1,4 @@
-"""How the frontier's records are packed. One RocksDB with two column families.
+"""How the frontier's records are packed. One RocksDB with three column families.
 
 `visits`: every URL. Keys begin with the partition, so a partition is one key range.
 
@@ -9,8 +9,11 @@
 
     PP reversed-host NUL a                    what is known of the host
     PP reversed-host NUL b scheme             its robots rules
+    PP reversed-host NUL c                    what it repeats: another host, or itself
     PP reversed-host NUL q priority number    a chunk of its queue: entries one after the other
     fffe priority epoch hash reversed-host    hosts that have a chunk from that epoch, in no order within it
+
+`payloads`: the hash of every content that was stored, and where it was first found.
 
 Hosts are stored reversed (org.example.www) so that keys of one domain are neighbours and share their beginnings,
 which RocksDB's prefix compression takes off (K6, P6).
@@ -28,10 +31,12 @@ from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
 SCHEME_NAMES = {code: name for name, code in SCHEMES.items()}
+LAST, ASIDE = 9, 10  # priorities: after everything else; not at all, while repetitions are skipped
 EPOCH_BITS = 25  # of a number: that many numbers share an epoch, so the index holds a host once for some million URLs
 
 # state, depth, status, fetched_at, tries; file, offset and length in the store; digest, changes seen
 _HISTORY = struct.Struct("<BBHIBHII8sH")
+_DIGEST = struct.calcsize("<BBHIBHII")
 _LONGEST = 200  # bytes of a validator; longer ones are useless anyway
 _HOST = struct.Struct("<dffHIII")  # due, crawl delay, added delay, failures, last of them, robots failing since, pages
 _EXPIRES = struct.Struct("<d")
@@ -42,6 +47,7 @@ META = b"\xff\xffm"
 INDEX = b"\xff\xfe"
 RECORD = b"a"
 ROBOTS = b"b"
+NOTES = b"c"
 QUEUE = b"q"
 
 
@@ -83,6 +89,16 @@ def pack_history(
     if etag or modified:
         return b"%b%b\0%b\0%b" % (packed, reason.encode(), etag[:_LONGEST], modified[:_LONGEST])
     return packed + reason.encode() if reason else packed
+
+
+def is_fetched(value: bytes) -> bool:
+    """The visit that was packed so brought a page."""
+    return value[0] == State.FETCHED and 200 <= int.from_bytes(value[2:4], "little") < 300
+
+
+def has_digest(value: bytes, digest: bytes) -> bool:
+    """Of a fetched visit."""
+    return value[_DIGEST : _DIGEST + 8] == digest[:8]
 
 
 def read_visit(key: bytes, value: bytes) -> VisitRecord:
@@ -128,8 +144,11 @@ def number_of(key: bytes) -> int:
 _SMALL = [chr(_DEPTH_0 + number) for number in range(256)]
 
 
+HOPS, SUSPECT = 15, 16  # what the third number of an entry is made of
+
+
 def pack_entry(depth: int, tries: int, hops: int, scheme: str, path: str) -> str:
-    """`hops`: redirects that led here, one after the other."""
+    """`hops`: redirects that led here, one after the other, and flags."""
     return f"{_SMALL[depth if depth < 256 else 255]}{_SMALL[tries if tries < 256 else 255]}{_SMALL[hops]}{scheme}{path}"
 
 
@@ -162,6 +181,10 @@ def index_key(priority: int, epoch: int, prefix: bytes) -> bytes:
     name = prefix[2:-1]
     # By hash, so that the many hosts of a domain do not come in a row (P7).
     return _INDEX.pack(INDEX, priority, epoch, crc32(name)) + name
+
+
+def indexed_priority(key: bytes) -> int:
+    return key[len(INDEX)]
 
 
 def indexed_host(key: bytes) -> str:

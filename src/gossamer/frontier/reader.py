@@ -11,10 +11,12 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import ReadOnlyDatabase
 from gossamer.frontier.hosts import Chunk
+from gossamer.frontier.notes import Notes, read_notes
 from gossamer.model import State, VisitRecord
 from gossamer.model.domain import partition_of, registered_domain
 from gossamer.model.url import host_of, split
 from gossamer.rules.policy import Manners
+from gossamer.rules.yields import Barren
 
 
 class HostView(msgspec.Struct):
@@ -29,6 +31,8 @@ class HostView(msgspec.Struct):
     delay: float  # in force
     robots_known: bool
     robots_until: float
+    mirror_of: str = ""  # the host whose pages it shows
+    barren: dict[str, Barren] = {}  # its places that brought nothing new lately
 
 
 class FrontierReader:
@@ -44,6 +48,10 @@ class FrontierReader:
         """As `Frontier.meta_names`."""
         start = keys.META + prefix.encode()
         return [key[len(start) :].decode() for key, _ in self._database.scan_visits(start)]
+
+    def metas(self, prefix: str) -> list[bytes]:
+        """What was committed under names that begin so."""
+        return [value for _, value in self._database.scan_visits(keys.META + prefix.encode())]
 
     def counts(self) -> Counts:
         stored = self.meta("counts")
@@ -68,6 +76,7 @@ class FrontierReader:
     def host(self, name: str, manners: Manners, origin: str) -> HostView | None:
         prefix = keys.host_prefix(self._partition(name), name)
         record = keys.HostRecord()
+        notes = Notes()
         met, queued, rules = False, 0, b""
         settled: dict[int, tuple[int, list[int]]] = {}
         for key, value in self._database.scan_hosts(prefix):
@@ -80,6 +89,8 @@ class FrontierReader:
                 chunk = Chunk(keys.number_of(key), keys.read_chunk(value), stored=True)
                 chunk.forget(*settled.get(rest[0], (0, [])))
                 queued += chunk.left
+            elif kind == keys.NOTES:
+                notes = read_notes(value)
             elif rest.decode() == keys.SCHEMES[origin.partition(":")[0]]:
                 rules = value
         if not met:
@@ -94,6 +105,8 @@ class FrontierReader:
             manners.delay_of(record.crawl_delay),
             bool(rules),
             keys.read_robots(rules)[0] if rules else 0.0,
+            notes.mirror_of,
+            notes.barren,
         )
 
     def _partition(self, host: str) -> bytes:

@@ -8,6 +8,7 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import Chunk, HostQueue, Level, Origin, Place, append
+from gossamer.frontier.notes import Notes, pack_notes, read_notes
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.rulebook import read_rules
 from gossamer.frontier.schedule import Schedule
@@ -24,7 +25,7 @@ _URGENT = 4  # priorities before this one get their host into memory even when t
 _ORIGINS_AT_HAND = 32_768
 _HOSTS_MET = 1 << 20
 _ENTRIES_AT_HAND = 200_000  # over all hosts, about
-_RECORD, _ROBOTS = keys.RECORD[0], keys.ROBOTS[0]
+_RECORD, _ROBOTS, _NOTES = keys.RECORD[0], keys.ROBOTS[0], keys.NOTES[0]
 _NOTHING: tuple[int, list[int]] = (0, [])
 
 
@@ -88,6 +89,19 @@ class Roster:
 
     def _prefix(self, name: str, domain: str) -> bytes:
         return keys.host_prefix(keys.partition_prefix(partition_of(domain, self._counts.partitions)), name)
+
+    def prefix(self, name: str) -> bytes:
+        """Of the keys of a host, in memory or not."""
+        host = self.hosts.get(name)
+        return self._prefix(name, registered_domain(name)) if host is None else host.prefix
+
+    def notes(self, name: str) -> Notes:
+        """What a host, in memory or not, was found to repeat."""
+        host = self.hosts.get(name)
+        if host is not None:
+            return host.notes()
+        stored = self._database.host(self.prefix(name) + keys.NOTES)
+        return Notes() if stored is None else read_notes(stored)
 
     @staticmethod
     def _belongs(origin: Origin, host: HostQueue) -> None:
@@ -164,6 +178,8 @@ class Roster:
                 settled = {priority: (below, besides) for priority, below, besides in record.done}
             elif key[kind] == _ROBOTS:
                 host.robots[chr(key[-1])] = read_rules(found.value())
+            elif key[kind] == _NOTES:
+                host.load_notes(read_notes(found.value()))
             else:
                 priority = key[kind + 1]
                 level = host.level(priority)
@@ -230,6 +246,9 @@ class Roster:
             self._left = self._left_up = self._again = False
         for looked_at, (key, _) in enumerate(self._database.scan_hosts(self._cursor, keys.INDEX), 1):
             self._cursor = key + b"\0"
+            if keys.indexed_priority(key) >= keys.ASIDE and self._policy.skips_everywhere:
+                self._left = True  # and so are all that come after
+                break
             name = keys.indexed_host(key)
             if name not in self.hosts and (host := self._awake(name, now)) is not None:
                 found.append(host)
@@ -245,11 +264,15 @@ class Roster:
         return found
 
     def _awake(self, name: str, now: float) -> HostQueue | None:
-        """A host from disk, unless it rests for long or is blocked."""
+        """A host from disk, unless it rests for long, is blocked, or repeats another one or itself."""
         if self._policy.manners(name).blocked:
             self._left = True
             return None
         host = self._load(name)
+        if (host.mirrors or not host.waiting) and not host.dirty:
+            self._left = True
+            self._forget(host)
+            return None
         if host.due <= now + _SOON or host.dirty:
             return host
         self._left = True
@@ -269,6 +292,9 @@ class Roster:
                 if level.finished:
                     self._save_finished(host, level)
             changes[host.prefix + keys.RECORD] = host.record().pack()
+            if host.noted:
+                host.noted = False
+                changes[host.prefix + keys.NOTES] = pack_notes(host.notes())
         for prefix, levels in self._late.items():
             for priority, chunks in levels.items():
                 self._save_chunks(prefix, priority, chunks, -1)

@@ -32,6 +32,7 @@ class Visit(msgspec.Struct, gc=False):
     tries: int = 0
     robots: bool = False  # this is the host's robots.txt, which is no visit of the crawl's
     hops: int = 0  # redirects that led here, one after the other
+    suspect: bool = False  # found on a page that brought nothing new
     head: bool = False  # ask for the headers only: a GET follows if they say that it is wanted
 
 

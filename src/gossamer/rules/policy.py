@@ -30,6 +30,7 @@ class Manners(msgspec.Struct, frozen=True, gc=False):
     burst: int
     max_pages: int  # 0: no cap
     priority: int  # of its links, where nothing says otherwise; -1: the crawl's
+    skips: bool = True  # what repeats itself
     blocked: bool = False  # not to be visited at all
     blocked_paths: tuple[re.Pattern[str], ...] = ()
 
@@ -58,6 +59,7 @@ class Policy:
         self._rules = [(rule.pattern, _manners(config, rule)) for rule in rules]
         self._general = _manners(config, HostRule(""))
         self._blocklist = Blocklist(config.blocklist) if config.blocklist else None
+        self.skips_everywhere = self._general.skips and all(manners.skips for _, manners in self._rules)
 
     def manners(self, host: str) -> Manners:
         """Of this host, by the first pattern that matches its name (without the port)."""
@@ -103,6 +105,7 @@ def _manners(config: PolicyConfig, rule: HostRule) -> Manners:
         rule.burst or config.burst,
         rule.max_pages or 0,
         -1 if rule.priority is None else rule.priority,
+        (rule.duplicates or config.duplicates) == "skip",
     )
 
 

@@ -6,6 +6,9 @@ import json
 import re
 import time
 
+REVISIT = "warc/revisit"
+"""What the type of a page is called whose payload is in another record."""
+
 _WWW = re.compile(r"^www\d*\.")
 _NEEDS_ESCAPE = re.compile(r"[^ !#-\[\]-~]").search
 

@@ -37,14 +37,19 @@ class Store:
         }
         self._shares = [(self._writers[name], share) for name, (_, share) in directories.items()]
 
-    def append(self, page: Page, digest: bytes | None = None) -> tuple[int, int, int]:
-        """Store a page; gives (file number, offset, length) of its response record."""
+    def append(
+        self, page: Page, digest: bytes | None = None, same_as: tuple[str, float] | None = None
+    ) -> tuple[int, int, int]:
+        """Store a page; gives (file number, offset, length) of its record.
+
+        `same_as`: the URL and moment of a page stored before with the same payload, which is not stored again.
+        """
         digest = digest or payload_digest(page.raw)
         if len(self._shares) == 1:
-            return self._shares[0][0].append(page, digest)
+            return self._shares[0][0].append(page, digest, same_as)
         open_ones = [item for item in self._shares if item[0].has_room] or self._shares
         writer, _ = min(open_ones, key=lambda item: item[0].written / item[1])
-        return writer.append(page, digest)
+        return writer.append(page, digest, same_as)
 
     def sync(self) -> StorePosition:
         """Everything appended so far is on disk when this returns."""

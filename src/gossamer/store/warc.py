@@ -85,21 +85,24 @@ class RecordWriter:
         )
         return compress((head, block, b"\r\n\r\n"), _SMALL)
 
-    def page(self, page: Page, digest: str) -> tuple[bytes, bytes]:
-        """The response record, and the request record or nothing."""
+    def page(self, page: Page, digest: str, same_as: tuple[str, float] | None = None) -> tuple[bytes, bytes]:
+        """The response record, or a revisit of the URL and moment `same_as`, and the request record or nothing."""
         date = self._dates.format(page.fetched_at)
         url = page.url.encode()
         response_id = self._ids.next()
         truncated = b"WARC-Truncated: %b\r\n" % page.truncated.encode() if page.truncated else b""
         protocol = b"WARC-Protocol: %b\r\n" % page.protocol if page.protocol else b""
         address = b"WARC-IP-Address: %b\r\n" % page.address.encode() if page.address else b""
+        kind, raw = b"response", page.raw
+        if same_as is not None:
+            kind, raw = self._revisit(*same_as), b""
         head = (
-            b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\nWARC-Target-URI: %b\r\n"
+            b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\nWARC-Target-URI: %b\r\n"
             b"%b%b%bWARC-Payload-Digest: %b\r\nContent-Type: application/http;msgtype=response\r\n"
             b"Content-Length: %d\r\n\r\n"
-            % (response_id, date, url, address, protocol, truncated, digest.encode(), len(page.head) + len(page.raw))
+            % (kind, response_id, date, url, address, protocol, truncated, digest.encode(), len(page.head) + len(raw))
         )
-        response = compress((head, page.head, page.raw, b"\r\n\r\n"), self._level)
+        response = compress((head, page.head, raw, b"\r\n\r\n"), self._level)
         if not self._requests:
             return response, b""
         head = (
@@ -108,3 +111,10 @@ class RecordWriter:
             % (self._ids.next(), date, url, response_id, protocol, len(page.request))
         )
         return response, compress((head, page.request, b"\r\n\r\n"), _SMALL)
+
+    def _revisit(self, url: str, fetched_at: float) -> bytes:
+        """The type of a record whose payload is in another one, and the lines that say in which."""
+        return (
+            b"revisit\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n"
+            b"WARC-Refers-To-Target-URI: %b\r\nWARC-Refers-To-Date: %b" % (url.encode(), self._dates.format(fetched_at))
+        )

@@ -14,7 +14,7 @@ import msgspec
 from gossamer.config import StoreConfig
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.model import Page
-from gossamer.store.cdxj import Lines
+from gossamer.store.cdxj import REVISIT, Lines
 from gossamer.store.warc import RecordWriter, spelled
 
 _RESERVE = 64 << 20  # bytes: a disk with less left gets no more pages while another has more
@@ -83,12 +83,12 @@ class Writer:
             raise CrawlDirError(f"{home} cannot be made: {error.strerror}. Choose another directory.") from error
         self._recover(position, last)
 
-    def append(self, page: Page, digest: bytes) -> tuple[int, int, int]:
-        """Store a page; gives (file number, offset, length) of its response record."""
+    def append(self, page: Page, digest: bytes, same_as: tuple[str, float] | None = None) -> tuple[int, int, int]:
+        """Store a page, or that it is the `same_as` another; gives (file number, offset, length) of its record."""
         if self._warc is None or self._end >= self._size:
             self._next_file(page.fetched_at)
         name = spelled(digest)
-        response, request = self._records.page(page, name)
+        response, request = self._records.page(page, name, same_as)
         offset, length = self._end, len(response)
         self._gathered.append(response)
         if request:
@@ -96,7 +96,14 @@ class Writer:
         self._end += length + len(request)
         self._gathered_lines.append(
             self._lines.line(
-                page.url, page.fetched_at, page.content_type, page.status, name, offset, length, self._name
+                page.url,
+                page.fetched_at,
+                page.content_type if same_as is None else REVISIT,
+                page.status,
+                name,
+                offset,
+                length,
+                self._name,
             )
         )
         self._gathered_bytes += length + len(request)

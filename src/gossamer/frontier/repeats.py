@@ -1,0 +1,112 @@
+"""What the crawl met before under another URL: contents, places that only repeat themselves, mirrors (D8, K11, K16)."""
+
+from __future__ import annotations
+
+from gossamer.frontier import keys
+from gossamer.frontier.database import Database
+from gossamer.frontier.hosts import HostQueue
+from gossamer.frontier.notes import Finding, Payload, Twins
+from gossamer.frontier.roster import Roster
+from gossamer.model import Visit
+from gossamer.model.url import host_of, split
+from gossamer.rules.yields import ASIDE_AFTER, FIRST_LOOK, Barren, Yields, place_of
+
+
+class Repeats:
+    """Told of every page before its visit is settled. What it finds is in the notes of hosts, which the frontier heeds.
+
+    Invariant: of two hosts at most one mirrors the other.
+    """
+
+    def __init__(self, database: Database, roster: Roster) -> None:
+        self._database = database
+        self._roster = roster
+        self._hosts = roster.hosts
+
+    def earlier(self, contents: tuple[bytes, ...]) -> Payload | None:
+        """Where content of one of these keys was found first; None when it is new."""
+        for key in contents:
+            found = self._database.payload(key)
+            if found is not None:
+                return Payload.unpack(found)
+        return None
+
+    def skipped(self, visit: Visit) -> bool:
+        """Whether pages of this visit's host that repeat others are to be skipped."""
+        return self._hosts[visit.host].manners.skips
+
+    def remember(self, contents: tuple[bytes, ...], payload: Payload) -> None:
+        packed = payload.pack()
+        for key in contents:
+            self._database.payloads[key] = packed
+
+    def repeated(self, visit: Visit, size: int, earlier: str) -> Finding | None:
+        """The page of a visit in hand says what was found at the URL `earlier`."""
+        host = self._hosts[visit.host]
+        if not host.manners.skips:
+            return None
+        _, path = split(visit.url)
+        other = host_of(earlier)
+        if other == host.name:
+            earlier = split(earlier)[1]
+        elif split(earlier)[1] == path:  # which says something of the host, and nothing of the place
+            return self._compared(host, other, same=True)
+        if host.yields is None:
+            host.yields = Yields()
+        return self._barren(host, path, host.yields.repeats(path, size, earlier))
+
+    def looks(self, visit: Visit, size: int, digest: bytes) -> bool:
+        """Whether a new page is to be compared with others of its place; `saw` must be told its fingerprint then."""
+        host = self._hosts[visit.host]
+        if not host.manners.skips or (host.pages < FIRST_LOOK and host.yields is None):
+            return False
+        path = visit.url[visit.url.index("/", 8) :]
+        if host.twins is not None:
+            self._compare(host, visit.url, path, digest)
+        if host.yields is None:
+            host.yields = Yields()
+        known = len(host.yields.barren)
+        looks = host.yields.looks(path, size)
+        host.noted |= len(host.yields.barren) != known
+        return looks
+
+    def saw(self, visit: Visit, size: int, mark: int) -> tuple[bool, Finding | None]:
+        """Whether a page with this fingerprint is barren, and what that shows."""
+        host = self._hosts[visit.host]
+        assert host.yields is not None, "looks() made it"
+        _, path = split(visit.url)
+        known = len(host.yields.barren)
+        barren = host.yields.saw(path, size, mark)
+        if barren is None:
+            host.noted |= len(host.yields.barren) != known
+            return False, None
+        return True, self._barren(host, path, barren)
+
+    @staticmethod
+    def _barren(host: HostQueue, path: str, barren: Barren) -> Finding | None:
+        host.noted = True
+        if barren.row != ASIDE_AFTER:
+            return None
+        like = barren.like if "://" in barren.like else host.name + barren.like
+        return Finding("barren", host.name + place_of(path), like, barren.row)
+
+    def _compare(self, host: HostQueue, url: str, path: str, digest: bytes) -> None:
+        """A new page of a host that others resemble: if they have that path, they differ in it."""
+        assert host.twins is not None
+        scheme = keys.SCHEMES[url.partition(":")[0]]
+        for name in host.twins.counts:
+            key = keys.visits_of(self._roster.prefix(name)) + (scheme + path).encode()
+            known = self._database.visit(key)
+            if known is not None and keys.is_fetched(known) and not keys.has_digest(known, digest):
+                self._compared(host, name, same=False)
+
+    def _compared(self, host: HostQueue, other: str, same: bool) -> Finding | None:
+        if host.mirror_of:
+            return None
+        if host.twins is None:
+            host.twins = Twins()
+        if not host.twins.compared(other, same) or self._roster.notes(other).mirror_of == host.name:
+            return None
+        host.mirror_of = other
+        host.noted = True
+        return Finding("mirror", host.name, other, host.twins.counts[other][0])

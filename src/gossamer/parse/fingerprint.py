@@ -1,0 +1,71 @@
+"""By what pages are known again that say the same, or nearly the same.
+
+A fingerprint has 64 bits, of which few differ between pages that say nearly the same (simhash): every pair of
+neighbouring words votes on every bit. It takes longer than finding a page's links, so it is asked for only where there
+is reason to: `rules/yields.py` says where.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from xxhash import xxh3_64_digest, xxh3_128_digest
+
+_READ: Final = 128 * 1024  # bytes of a page that are looked at
+_MOST: Final = 8192  # pairs of words
+_LANES: Final = (0, 16, 32, 48)
+
+# What is no text: scripts, styles, comments, tags. Possessive, so that no page is slow.
+_MARKUP: Final = re.compile(
+    rb"<(?:script(?:[^<]++|<(?!/script))*+|style(?:[^<]++|<(?!/style))*+|!--(?:[^-]++|-(?!->))*+(?:-->)?+|[^>]*+>?)",
+    re.I,
+)
+
+
+def content_keys(body: bytes, host: str) -> tuple[bytes, ...]:
+    """Pages that have one in common have the same body; or the same but for the names of their own hosts, by which the
+    pages of two aliases of a host differ.
+    """
+    name = host.encode()
+    if b"." in name and name in body:
+        return xxh3_128_digest(body), xxh3_128_digest(body.replace(name, b""))
+    return (xxh3_128_digest(body),)
+
+
+def fingerprint(body: bytes) -> int:
+    """Of a page's words, in whatever encoding they are; 0 when it has none."""
+    words = _MARKUP.sub(b" ", body[:_READ]).lower().split()[: _MOST + 1]
+    if not words:
+        return 0
+    pairs = pairwise(words) if len(words) > 1 else [words]
+    votes = b"".join(map(xxh3_64_digest, map(b" ".join, pairs)))
+    return _majority(int.from_bytes(votes, "little"), len(votes) // 8)
+
+
+def _majority(votes: int, count: int) -> int:
+    """The bits that more than half of `count` numbers of 64 bits have, which stand side by side in `votes`.
+
+    All are added at once: every 16th bit is taken out, so that each has 16 bits to be counted in, and the upper half of
+    the numbers is laid over the lower one until one is left.
+    """
+    every_16th, folds = _plan((count - 1).bit_length())
+    found, half = 0, count // 2
+    for bit in range(16):
+        sums = votes >> bit & every_16th
+        for shift, lower in folds:
+            sums = (sums >> shift) + (sums & lower)
+        for lane in _LANES:
+            if sums >> lane & 0xFFFF > half:
+                found |= 1 << lane + bit
+    return found
+
+
+@cache
+def _plan(doublings: int) -> tuple[int, list[tuple[int, int]]]:
+    """For 2 ** `doublings` numbers: a mask of every 16th bit, and the shift and mask of every fold."""
+    numbers = 1 << doublings
+    folds = [64 * (numbers >> fold) for fold in range(1, doublings + 1)]
+    return int.from_bytes(b"\1\0" * 4 * numbers, "little"), [(shift, (1 << shift) - 1) for shift in folds]

@@ -1,0 +1,149 @@
+"""Places of a host that bring nothing new (K16): found by what their pages yield, whatever their URLs look like.
+
+A *place* is a directory of the host, or a program called with parameters. A page is *barren* when it says what another
+one has said: the same, or nearly the same as one of its place shortly before. URLs found on it are *suspect*. When the
+last pages of a place were all barren, what is queued there is visited after everything else of the host (LAST); then
+suspect URLs are not visited at all but stay queued (ASIDE), and in the end no others either.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from typing import Final
+
+import msgspec
+
+LAST_AFTER: Final = 4
+ASIDE_AFTER: Final = 8
+"""Barren pages in a row. Among 30,000 pages of documentation, neighbours by name, the longest row was 3."""
+
+CLOSED_AFTER: Final = 256
+"""The same, for URLs that pages with something to say have linked to."""
+
+NEAR: Final = 3
+"""Bits, of 64, in which the fingerprints of nearly equal pages may differ."""
+
+FIRST_LOOK: Final = 8
+"""Pages of a host before anything is compared."""
+
+_MOST_PLACES: Final = 32  # of a host, each by itself; the others are one
+_ELSEWHERE: Final = "*"
+_REMEMBERED: Final = 4  # fingerprints of a place
+_SIZES_DIFFER: Final = 32  # sizes of nearly equal pages differ by less than a 32nd, and these bytes
+_A_FEW_BYTES: Final = 64
+
+_numbers = re.compile(r"[0-9]+")
+
+
+class Standing(IntEnum):
+    GOOD = 0
+    LAST = 1
+    ASIDE = 2
+
+
+def place_of(path: str) -> str:
+    """The first two directories, with every number as `#`; and the name of what is called with parameters."""
+    path, mark, _ = path.partition("?")
+    parts = path.split("/", 3)
+    name = f"{parts[-1].rpartition('/')[2]}?" if mark else ""
+    place = f"{'/'.join(parts[:3] if len(parts) > 3 else parts[:-1])}/{name}"
+    return _numbers.sub("#", place)
+
+
+def is_near(one: int, other: int) -> bool:
+    return (one ^ other).bit_count() <= NEAR
+
+
+class Barren(msgspec.Struct):
+    """What is remembered of a place whose last page was barren."""
+
+    row: int  # barren pages, one after the other
+    page: str  # path of the last of them
+    like: str  # the page that it repeats: a URL, or a path of the same host
+
+    def standing(self, suspect: bool) -> Standing:
+        """Of a URL in that place."""
+        if self.row < LAST_AFTER:
+            return Standing.GOOD
+        return Standing.LAST if self.row < (ASIDE_AFTER if suspect else CLOSED_AFTER) else Standing.ASIDE
+
+
+class _Place:
+    __slots__ = ("marks", "pages", "size")
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self.size = 0  # of the last page that was looked at
+        self.marks: list[tuple[int, str]] = []  # of the last pages that were looked at, with their paths
+
+
+class Yields:
+    """Invariant: `barren` has exactly the places whose last page looked at was barren.
+
+    To look at every page would cost too much. Pages 2 and 3 of a place are compared, 4 and 5, 8 and 9, 16 and 17 and so
+    on; and every page from the first barren one until one is not.
+    """
+
+    __slots__ = ("_places", "barren")
+
+    def __init__(self, barren: dict[str, Barren] | None = None) -> None:
+        self.barren: dict[str, Barren] = barren or {}
+        self._places: dict[str, _Place] = {}
+
+    def standing(self, path: str, suspect: bool) -> Standing:
+        found = self.barren.get(self._name(path)) if self.barren else None
+        return Standing.GOOD if found is None else found.standing(suspect)
+
+    def looks(self, path: str, size: int) -> bool:
+        """Whether a new page of this size is to be looked at; `saw` must be told its fingerprint then."""
+        name = self._name(path)
+        place = self._place(name)
+        place.pages += 1
+        pages = place.pages
+        watched = name in self.barren
+        second = pages > 2 and not (pages - 1) & (pages - 2)  # one more than a power of two
+        if not (watched or second):
+            return pages > 1 and not pages & (pages - 1)
+        if abs(size - place.size) <= size // _SIZES_DIFFER + _A_FEW_BYTES:
+            return True
+        if watched:  # of another size, so it is another page
+            del self.barren[name]
+            place.size = size
+            place.marks.clear()
+        return False
+
+    def saw(self, path: str, size: int, mark: int) -> Barren | None:
+        """The fingerprint of a page that `looks` asked for; gives what is known of its place if it is barren."""
+        name = self._name(path)
+        place = self._place(name)
+        like = next((other for known, other in reversed(place.marks) if is_near(known, mark)), None)
+        place.size = size
+        if like is None:
+            self.barren.pop(name, None)
+            place.marks = [*place.marks[1 - _REMEMBERED :], (mark, path)]
+            return None
+        return self._count(name, path, like)
+
+    def repeats(self, path: str, size: int, like: str) -> Barren:
+        """The page says exactly what another one has said."""
+        name = self._name(path)
+        place = self._place(name)
+        place.pages += 1
+        place.size = size
+        return self._count(name, path, like)
+
+    def _count(self, name: str, path: str, like: str) -> Barren:
+        row = self.barren[name].row if name in self.barren else 0
+        found = self.barren[name] = Barren(row + 1, path, like)
+        return found
+
+    def _name(self, path: str) -> str:
+        name = place_of(path)
+        return name if name in self._places or len(self._places) < _MOST_PLACES or name in self.barren else _ELSEWHERE
+
+    def _place(self, name: str) -> _Place:
+        place = self._places.get(name)
+        if place is None:
+            place = self._places[name] = _Place()
+        return place

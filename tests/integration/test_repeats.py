@@ -1,0 +1,229 @@
+"""Pages, places and hosts that repeat others, crawled over real sockets and judged from the server's log."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+from crawling import crawl, urls
+from warcio.archiveiterator import ArchiveIterator
+from warcio.checker import Checker
+
+from gossamer.agent import explain, read_findings, read_progress
+from gossamer.frontier.notes import AGREE
+from gossamer.model import State
+from gossamer.rules.yields import ASIDE_AFTER
+from gossamer.testing import TinyWeb
+from gossamer.testing.web import Request
+from gossamer.testing.web.message import response
+
+TEXT = " ".join(f"word{number}" for number in range(300))
+
+
+def asked_for(web: TinyWeb) -> list[str]:
+    return [f"{arrival.host}{arrival.path}" for arrival in web.log.arrivals if arrival.path != "/robots.txt"]
+
+
+def records(home: Path) -> list[tuple[str, str, str, str]]:
+    """Type, URL, and for revisits the URL and date that they refer to."""
+    found = []
+    for file in sorted((home / "warc").glob("*.warc.gz")):
+        with open(file, "rb") as stream:
+            for record in ArchiveIterator(stream):
+                head = record.rec_headers
+                if record.rec_type in ("response", "revisit"):
+                    found.append(
+                        (
+                            record.rec_type,
+                            head.get_header("WARC-Target-URI"),
+                            head.get_header("WARC-Refers-To-Target-URI") or "",
+                            head.get_header("WARC-Refers-To-Date") or "",
+                        )
+                    )
+    return [row for row in found if not row[1].endswith("/robots.txt")]
+
+
+def test_the_same_payload_is_stored_once(tmp_path: Path) -> None:
+    body = f"<p>{TEXT}</p>" + "".join(f'<a href="x{number}">x</a>' for number in range(6))
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", links=["/one/", "/two/"])
+        web.add_page("http://a.test/one/", body=body)
+        web.add_page("http://a.test/two/", body=body)
+        for number in range(6):
+            web.add_page(f"http://a.test/one/x{number}")
+            web.add_page(f"http://a.test/two/x{number}")
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect)
+        asked = asked_for(web)
+    assert summary.pages == 3 + 6
+    assert not [path for path in asked if path.startswith("a.test/two/x")], (
+        "its links were followed from the first copy"
+    )
+    rows = records(tmp_path / "c")
+    (revisit,) = [row for row in rows if row[0] == "revisit"]
+    dates = {}
+    for file in (tmp_path / "c" / "warc").glob("*.warc.gz"):
+        with open(file, "rb") as stream:
+            for record in ArchiveIterator(stream):
+                if record.rec_type == "response":
+                    dates[record.rec_headers.get_header("WARC-Target-URI")] = record.rec_headers.get_header("WARC-Date")
+    assert revisit[1:] == ("http://a.test/two/", "http://a.test/one/", dates["http://a.test/one/"])
+    checker = Checker(argparse.Namespace(inputs=[], verbose=False))
+    for file in (tmp_path / "c" / "warc").glob("*.warc.gz"):
+        checker.process_one(str(file))
+    assert not checker.exit_value
+    lines = [line for file in (tmp_path / "c" / "warc").glob("*.cdxj") for line in file.read_text().splitlines()]
+    (line,) = [line for line in lines if "/two/" in line and "http://a.test/two/" in line]
+    assert '"mime": "warc/revisit"' in line
+    assert read_progress(tmp_path / "c").duplicates == 1
+
+
+def test_follow_crawls_repeated_pages_too(tmp_path: Path) -> None:
+    body = f"<p>{TEXT}</p>" + "".join(f'<a href="x{number}">x</a>' for number in range(6))
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", links=["/one/", "/two/"])
+        web.add_page("http://a.test/one/", body=body)
+        web.add_page("http://a.test/two/", body=body)
+        crawl(tmp_path / "c", ["http://a.test/"], web.connect, duplicates="follow")
+        asked = asked_for(web)
+    assert len([path for path in asked if path.startswith("a.test/two/x")]) == 6
+
+
+def test_pages_that_only_lead_on_are_followed_from_every_place(tmp_path: Path) -> None:
+    """The same frameset in two directories shows two different pages."""
+    frames = '<frameset><frame src="menu.html"><frame src="main.html"></frameset>'
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", links=["/one/", "/two/"])
+        for place in ("one", "two"):
+            web.add_page(f"http://a.test/{place}/", body=frames)
+            web.add_page(f"http://a.test/{place}/menu.html")
+            web.add_page(f"http://a.test/{place}/main.html")
+        assert crawl(tmp_path / "c", ["http://a.test/"], web.connect).pages == 7
+
+
+def test_links_that_were_not_followed_the_first_time_are(tmp_path: Path) -> None:
+    """The first copy told robots not to, or was as deep as the crawl goes."""
+    body = f"<p>{TEXT}</p>" + "".join(f'<a href="/x{number}">x</a>' for number in range(6))
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", links=["/one", "/step"])
+        web.add_page("http://a.test/one", body=body, headers={"X-Robots-Tag": "nofollow"})
+        web.add_page("http://a.test/step", links=["/two"])
+        web.add_page("http://a.test/two", body=body)
+        for number in range(6):
+            web.add_page(f"http://a.test/x{number}")
+        assert crawl(tmp_path / "c", ["http://a.test/"], web.connect).pages == 4 + 6
+
+
+def test_a_trap_is_left_and_nothing_else(tmp_path: Path) -> None:
+    """A calendar without end: nearly the same page each time, always under new URLs."""
+
+    def month(request: Request) -> bytes:
+        number = int(request.target.rpartition(b"/")[2])
+        links = "".join(f'<a href="/calendar/{number * 3 + step}">x</a>' for step in (1, 2, 3))
+        return response(200, "text/html", f"<p>{TEXT} month {number}</p>{links}".encode())
+
+    with TinyWeb() as web:
+        normal = [f"http://a.test/p/{number}" for number in range(60)]
+        web.add_page("http://a.test/", links=[*normal, "/calendar/0"])
+        for number, url in enumerate(normal):
+            words = " ".join(f"own{number}x{word}" for word in range(200))
+            web.add_page(url, body=f"<p>{words}</p>", links=["/", "/calendar/0"])
+        for number in range(5000):
+            web.add_handler(f"http://a.test/calendar/{number}", month)
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect, time_limit="60s")
+        asked = asked_for(web)
+    assert summary.reason == "complete"
+    assert urls(tmp_path / "c", State.FETCHED) >= set(normal)
+    trapped = [path for path in asked if path.startswith("a.test/calendar/")]
+    assert ASIDE_AFTER < len(trapped) < 3 * ASIDE_AFTER
+    (found,) = read_findings(tmp_path / "c")
+    assert (found.kind, found.what) == ("barren", "a.test/calendar/")
+    progress = read_progress(tmp_path / "c")
+    assert progress.aside == progress.queued == len(urls(tmp_path / "c", State.QUEUED)) > 0
+    waiting = min(urls(tmp_path / "c", State.QUEUED))
+    assert "put aside" in explain(tmp_path / "c", waiting).sentence
+
+
+def test_what_was_put_aside_is_crawled_when_asked_for(tmp_path: Path) -> None:
+    """Found once, it holds in the next run, until the crawl is told to follow."""
+
+    def room(request: Request) -> bytes:
+        number = int(request.target.rpartition(b"/")[2])
+        links = "".join(f'<a href="/maze/{step}">x</a>' for step in (2 * number + 1, 2 * number + 2) if step < 63)
+        return response(200, "text/html", f"<p>{TEXT} room {number}</p>{links}".encode())
+
+    with TinyWeb() as web:
+        for number in range(63):
+            web.add_handler(f"http://a.test/maze/{number}", room)
+        first = crawl(tmp_path / "c", ["http://a.test/maze/0"], web.connect)
+        assert first.reason == "complete"
+        assert first.pages < 40
+        assert crawl(tmp_path / "c", [], web.connect).pages == first.pages
+        assert crawl(tmp_path / "c", [], web.connect, duplicates="follow").pages == 63
+    assert read_progress(tmp_path / "c").aside == 0
+
+
+def add_site(web: TinyWeb, host: str, pages: int, *, named: bool = False) -> None:
+    for number in range(pages):
+        words = " ".join(f"own{number}x{word}" for word in range(50))
+        name = f"http://{host}" if named else ""
+        links = [f"{name}/p/{(number * 2 + step) % pages}" for step in (1, 2)]
+        web.add_page(f"http://{host}/p/{number}", links=links, body=f"<p>{words}</p>")
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_mirror_is_left(tmp_path: Path, named: bool) -> None:
+    """Whether its pages are the same to the byte, or name their own host in their links."""
+    pages = 3 * AGREE
+    with TinyWeb() as web:
+        for host in ("a.test", "b.test"):
+            add_site(web, host, pages, named=named)
+        every = [f"http://{host}/p/{number}" for host in ("a.test", "b.test") for number in range(pages)]
+        web.add_page("http://c.test/", links=every)
+        notices: list[str] = []
+        summary = crawl(tmp_path / "c", ["http://c.test/"], web.connect, notices)
+        asked = asked_for(web)
+    assert summary.reason == "complete"
+    (found,) = read_findings(tmp_path / "c")
+    assert found.kind == "mirror"
+    assert {found.what, found.like} == {"a.test", "b.test"}
+    assert len([path for path in asked if path.startswith(found.like)]) == pages
+    assert AGREE <= len([path for path in asked if path.startswith(found.what)]) < pages
+    assert any("shows the pages of" in text for text in notices)
+    left = next(url for url in urls(tmp_path / "c", State.QUEUED) if found.what in url)
+    assert f"shows the pages of {found.like}" in explain(tmp_path / "c", left).sentence
+
+
+def test_a_host_that_resembles_another_only_in_part_is_no_mirror(tmp_path: Path) -> None:
+    pages = 3 * AGREE
+    with TinyWeb() as web:
+        for host in ("a.test", "b.test"):
+            add_site(web, host, pages)
+        for number in range(0, pages, 3):
+            web.add_page(f"http://b.test/p/{number}", links=[f"/p/{number + 1}"], body=f"<p>another page {number}</p>")
+        every = [f"http://{host}/p/{number}" for number in range(pages) for host in ("a.test", "b.test")]
+        web.add_page("http://c.test/", links=every)
+        assert crawl(tmp_path / "c", ["http://c.test/"], web.connect).pages == 2 * pages + 1
+    assert read_findings(tmp_path / "c") == []
+
+
+def test_a_mirror_is_crawled_when_its_host_is_told_to_be(tmp_path: Path) -> None:
+    pages = 2 * AGREE
+    with TinyWeb() as web:
+        for host in ("a.test", "b.test"):
+            add_site(web, host, pages)
+        every = [f"http://{host}/p/{number}" for host in ("a.test", "b.test") for number in range(pages)]
+        web.add_page("http://c.test/", links=every)
+        crawl(tmp_path / "c", ["http://c.test/"], web.connect)
+        assert read_findings(tmp_path / "c")
+        assert crawl(tmp_path / "c", [], web.connect, duplicates="follow").pages == 2 * pages + 1
+
+
+def test_the_same_page_everywhere_is_fetched_wherever_a_page_leads(tmp_path: Path) -> None:
+    """Nothing is left that a page with something new has linked to."""
+    with TinyWeb() as web:
+        every = [f"http://{host}.test/{number}" for host in "ab" for number in range(60)]
+        web.add_page("http://c.test/", links=every)
+        for url in every:
+            web.add_page(url, body="<p>closed for today</p>", links=["http://c.test/"])
+        assert crawl(tmp_path / "c", ["http://c.test/"], web.connect).pages == 121

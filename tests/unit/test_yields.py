@@ -1,0 +1,109 @@
+"""Places that bring nothing new."""
+
+from __future__ import annotations
+
+import pytest
+
+from gossamer.rules.yields import ASIDE_AFTER, CLOSED_AFTER, LAST_AFTER, Standing, Yields, place_of
+
+SIZE = 5000
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/", "/"),
+        ("/about.html", "/"),
+        ("/a/", "/a/"),
+        ("/a/b.html", "/a/"),
+        ("/a/b/c/d.html", "/a/b/"),
+        ("/calendar/2031/5/", "/calendar/#/"),
+        ("/calendar/2031/12/24", "/calendar/#/"),
+        ("/cart?item=5", "/cart?"),
+        ("/shop/list2?page=5", "/shop/list#?"),
+        ("/a/b/c/d?x=/e/f", "/a/b/d?"),
+        ("/?p=1", "/?"),
+    ],
+)
+def test_places(path: str, place: str) -> None:
+    assert place_of(path) == place
+
+
+def seen(yields: Yields, path: str, mark: int, size: int = SIZE) -> bool:
+    """Whether the page was barren, if it was looked at."""
+    return yields.looks(path, size) and yields.saw(path, size, mark) is not None
+
+
+def test_pages_that_differ_are_looked_at_less_and_less() -> None:
+    yields = Yields()
+    looked_at = []
+    for number in range(1, 200):
+        if yields.looks(f"/d/{number}", SIZE):
+            looked_at.append(number)
+            assert yields.saw(f"/d/{number}", SIZE, number * 0x9E3779B97F4A7C15 % 2**64) is None
+    assert looked_at == [2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129]
+    assert yields.barren == {}
+
+
+def test_a_row_of_barren_pages_costs_the_place_its_standing() -> None:
+    yields = Yields()
+    standings = []
+    for number in range(1, CLOSED_AFTER + 4):
+        seen(yields, f"/d/{number}", 7)
+        standings.append((yields.standing("/d/x", suspect=True), yields.standing("/d/x", suspect=False)))
+    good, last, aside = Standing.GOOD, Standing.LAST, Standing.ASIDE
+    first = 2  # the page that the third is compared with
+    assert standings[first + LAST_AFTER - 2] == (good, good)
+    assert standings[first + LAST_AFTER - 1] == (last, last)
+    assert standings[first + ASIDE_AFTER - 1] == (aside, last)
+    assert standings[first + CLOSED_AFTER - 2] == (aside, last)
+    assert standings[first + CLOSED_AFTER - 1] == (aside, aside)
+    assert yields.standing("/other/x", suspect=True) is good
+
+
+@pytest.mark.parametrize("size", [SIZE, 9000])
+def test_one_page_with_something_new_restores_it(size: int) -> None:
+    """Whether its fingerprint shows it, or already its size."""
+    yields = Yields()
+    for number in range(1, ASIDE_AFTER + 3):
+        seen(yields, f"/d/{number}", 7)
+    assert yields.standing("/d/x", suspect=True) is Standing.ASIDE
+    assert not seen(yields, "/d/new", 0xFFFF_0000_FFFF, size)
+    assert yields.barren == {}
+    assert yields.standing("/d/x", suspect=True) is Standing.GOOD
+
+
+def test_the_same_page_again_counts_at_once() -> None:
+    yields = Yields()
+    for number in range(ASIDE_AFTER):
+        barren = yields.repeats(f"/d/{number}", SIZE, "/original")
+        assert barren.row == number + 1
+    assert yields.standing("/d/x", suspect=True) is Standing.ASIDE
+    assert yields.barren["/d/"].like == "/original"
+
+
+def test_what_was_kept_holds() -> None:
+    yields = Yields()
+    for number in range(ASIDE_AFTER):
+        yields.repeats(f"/d/{number}", SIZE, "/original")
+    assert Yields(yields.barren).standing("/d/x", suspect=True) is Standing.ASIDE
+
+
+def test_endless_directories_are_one_place_in_the_end() -> None:
+    yields = Yields()
+    for number in range(200):
+        name = "".join(chr(97 + int(digit)) for digit in str(number))
+        yields.repeats(f"/{name}/x", SIZE, "/original")
+    assert len(yields.barren) <= 33
+    assert yields.standing("/new/x", suspect=True) is Standing.ASIDE
+
+
+def test_small_differences_of_the_fingerprint_are_none() -> None:
+    yields = Yields()
+    for number in range(1, 6):
+        seen(yields, f"/d/{number}", 7 ^ (1 << number))
+    assert yields.barren["/d/"].row == 3
+    far = Yields()
+    for number in range(1, 6):
+        seen(far, f"/d/{number}", 7 ^ (0b11111 << 6 * number))
+    assert far.barren == {}
