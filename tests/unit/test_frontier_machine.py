@@ -22,7 +22,7 @@ from gossamer.rules.scope import Scope
 HOSTS = ["a.test", "b.test", "www.c.test:8080"]
 DELAY = 2.0
 PRIORITIES = (0, 4, 5)  # an urgent one brings its host into memory, the others do not
-KINDS = ["page", "page", "fault", "excluded", "back"]
+KINDS = ["page", "page", "fault", "excluded", "back", "barren", "barren"]
 
 
 class FrontierMachine(RuleBasedStateMachine):
@@ -34,9 +34,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.now = 1_000_000.0
         self.connections = connections
         self.config = FrontierConfig(queue_head=head, partitions=4, recent_urls=8, hosts=hosts)
-        self.policy = Policy(
-            PolicyConfig(delay=DELAY, host_connections=connections, max_tries=3, retry_wait=5.0, max_retry_wait=40.0)
-        )
+        self.policy = self.policy_with("skip")
         self.known: set[str] = set()
         self.done: set[str] = set()
         self.added: set[str] = set()
@@ -46,6 +44,18 @@ class FrontierMachine(RuleBasedStateMachine):
         self.tried: set[str] = set()
         self.newest: dict[tuple[str, int], int] = {}
         self.open()
+
+    def policy_with(self, duplicates: str) -> Policy:
+        return Policy(
+            PolicyConfig(
+                delay=DELAY,
+                host_connections=self.connections,
+                max_tries=3,
+                retry_wait=5.0,
+                max_retry_wait=40.0,
+                duplicates=duplicates,
+            )
+        )
 
     def open(self) -> None:
         self.frontier = Frontier(self.home / "frontier", self.config, self.policy, Scope("any"), None, self.now)
@@ -58,10 +68,11 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(
         links=st.lists(st.tuples(st.sampled_from(HOSTS), st.integers(0, 30)), max_size=8),
         priority=st.sampled_from(PRIORITIES),
+        suspect=st.booleans(),
     )
-    def add(self, links: list[tuple[str, int]], priority: int) -> None:
+    def add(self, links: list[tuple[str, int]], priority: int, suspect: bool) -> None:
         urls = [f"http://{host}/p{number}" for host, number in links]
-        self.frontier.add(urls, 1, priority)
+        self.frontier.add(urls, 1, priority, suspect=suspect)
         self.added.update(urls)
 
     @rule(most=st.integers(1, 5))
@@ -98,7 +109,7 @@ class FrontierMachine(RuleBasedStateMachine):
             if chance.random() < 0.5:
                 host = chance.choice((HOSTS[0], HOSTS[0], *HOSTS))
                 urls = [f"http://{host}/p{chance.randrange(200)}" for _ in range(chance.randrange(6))]
-                self.frontier.add(urls, 1, chance.choice(PRIORITIES))
+                self.frontier.add(urls, 1, chance.choice(PRIORITIES), suspect=chance.random() < 0.7)
                 self.added.update(urls)
             self.lease(chance.randrange(1, 5))
             for url in sorted(self.leased):
@@ -113,7 +124,9 @@ class FrontierMachine(RuleBasedStateMachine):
         visit = self.leased.pop(url)
         if self.connections == 1:  # with more, the delay is between the beginnings of visits
             self.last_request[visit.host] = self.now
-        if kind == "page":
+        if kind in ("page", "barren"):
+            if kind == "barren":  # after a few of them what is suspect is put aside, and stays queued
+                self.frontier.repeats.repeated(visit, 1000, "http://other.test/")
             self.frontier.settle_page(visit, 200, self.now, 0.1, (0, 1, 2))
             self.settled.add(url)
         elif kind == "excluded":
@@ -148,7 +161,10 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule()
     def finish(self) -> None:
-        """Left alone, everything added is visited, in the order of its number within a host and priority."""
+        """Left alone, everything added is visited, in the order of its number within a host and priority; what was put
+        aside when it is asked for.
+        """
+        self.frontier.change_policy(self.policy_with("follow"), self.now)
         for visit in list(self.leased.values()):
             self.frontier.settle_page(visit, 200, self.now, 0.1, (0, 1, 2))
             self.settled.add(visit.url)
@@ -173,6 +189,8 @@ class FrontierMachine(RuleBasedStateMachine):
             if exhausted == 4:  # hosts that are down do not count, but their time comes
                 break
         assert self.settled == self.added
+        assert self.frontier.counts.aside == 0
+        self.frontier.change_policy(self.policy, self.now)
         self.commit()
         assert self.stored() == dict.fromkeys(self.added, True)
 
