@@ -21,7 +21,9 @@ from gossamer.errors import CrawlDirError
 from gossamer.frontier import keys
 from gossamer.frontier.counts import FORMAT, Counts
 from gossamer.frontier.database import Database
+from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.hosts import ROBOTS, Entry, HostQueue, Origin, Place
+from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.rulebook import pack_rules
@@ -71,6 +73,10 @@ class Frontier:
             self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested
         )
         self._origins = self._roster.origins
+        limit = scope.domain_hosts
+        self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
+        self._pattern_pages = PatternPages(self.counts.pattern_pages)
+        self._pattern_pages.change(policy.urls)
         self._save_counts(clean=False)  # before anybody is visited
         self._database.commit()
 
@@ -119,6 +125,7 @@ class Frontier:
                 wanted.append((origin, path, url, depth, priority, hops))
                 visits.append(origin.prefix + path.encode())
         counts, changes, judge, enqueue = self.counts, self._changes, self.scope.judge, self._enqueue
+        domain_hosts, by_url = self._domain_hosts, self.policy.urls
         for key, is_known, (origin, path, url, depth, priority, hops) in zip(
             visits, self._database.known(visits), wanted, strict=True
         ):
@@ -128,12 +135,18 @@ class Frontier:
             reason = judge(url) if depth else ""  # a seed belongs because somebody says so
             if hops > _MOST_REDIRECTS:
                 reason = reason or "redirects"
+            if domain_hosts is not None and not reason:
+                if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
+                    origin.let_in = domain_hosts.lets_in(origin, not depth)
+                reason = "" if origin.let_in else "domain_hosts"
             if reason:
                 counts.excluded += 1
                 changes[key] = keys.excluded_visit(depth, reason)
                 continue
             changes[key] = keys.queued_visit(depth)
             fixed = origin.manners.priority
+            if by_url is not None:
+                fixed = by_url.priority(url, fixed)
             enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
 
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
@@ -198,9 +211,18 @@ class Frontier:
             elif manners.max_pages and host.pages + len(host.leased) >= manners.max_pages:
                 reason = "host_pages"
             else:
-                host.leased[entry.number] = entry
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
-                return Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, hops=entry.hops)
+                room = self._pattern_pages.take(url) if self._pattern_pages else Room.YES
+                if room is Room.YES:
+                    host.leased[entry.number] = entry
+                    return Visit(
+                        url, host.name, entry.depth, entry.priority, entry.number, entry.tries, hops=entry.hops
+                    )
+                if room is Room.PERHAPS:
+                    level.put_back(entry)
+                    host.due = max(host.due, now + _LEAST_PATIENCE)
+                    return None
+                reason = "pattern_pages"
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
         return None
@@ -254,6 +276,8 @@ class Frontier:
             State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, validators=validators
         )
         self._settle(host, entry, value)
+        if self._pattern_pages:
+            self._pattern_pages.end(visit.url, stored=True)
         self.counts.fetched += 1
         host.pages += 1
         host.failures = 0
@@ -274,7 +298,7 @@ class Frontier:
         self.counts.excluded += 1
         host.failures = 0
         host.rest(now, 0.0)
-        self._release(host, now)
+        self._release(host, now, visit=visit)
 
     def may_try_again(self, visit: Visit) -> bool:
         return visit.tries + 1 < self.policy.max_tries
@@ -305,7 +329,7 @@ class Frontier:
             history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, reason=fault.reason)
             self._settle(host, entry, history)
             self.counts.dead += 1
-        self._release(host, now)
+        self._release(host, now, visit=visit)
 
     def settle_robots(
         self,
@@ -365,7 +389,7 @@ class Frontier:
         entry = host.leased.pop(visit.number)
         if not visit.robots:
             host.level(entry.priority).put_back(entry)
-        self._release(host, now)
+        self._release(host, now, visit=visit)
 
     def _settle(self, host: HostQueue, entry: Entry, value: bytes) -> None:
         """Write what became of a visit and take it off its queue."""
@@ -379,8 +403,11 @@ class Frontier:
         host.failed_at = now
         host.due = now + self.policy.back_off(failures, host.delay, self._random.random())
 
-    def _release(self, host: HostQueue, now: float, address: str = "") -> None:
+    def _release(self, host: HostQueue, now: float, address: str = "", visit: Visit | None = None) -> None:
+        """`visit`: one that brought no page."""
         self.leased -= 1
+        if visit is not None and self._pattern_pages:
+            self._pattern_pages.end(visit.url, stored=False)
         self.schedule.end(host, now)
         if address and address != host.address and not host.leased:
             host.address = address
@@ -395,6 +422,7 @@ class Frontier:
     def change_policy(self, policy: Policy, now: float) -> None:
         """Other delays, limits and blocks hold from now on, also for hosts whose turn was already set."""
         self.policy = policy
+        self._pattern_pages.change(policy.urls)
         self.schedule.limit(policy.domain_connections, policy.address_connections)
         for host in self._roster.change_policy(policy):
             if host.manners.blocked or host.place is Place.HELD:
@@ -432,6 +460,8 @@ class Frontier:
             self._changes[keys.META + name.encode()] = value
         self._database.commit()
         self._roster.committed(self._now)
+        if self._domain_hosts is not None:
+            self._domain_hosts.committed()
 
     def _save_counts(self, clean: bool) -> None:
         self.counts.clean = clean
