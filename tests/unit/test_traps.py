@@ -69,6 +69,7 @@ REAL = """
 /shop?f[]=1&f[]=2&f[]=3&f[]=4&f[]=5&f[]=6&f[]=7&f[]=8
 /form?a=&b=&c=&d=&e=&f=&g=&h=&i=&j=&k=&l=&m=&n=&o=&p=&q=&r=&s=&t=&u=&v=&w=&x=&y=&z=
 /q?what???
+/x?a=1&&&&b=2
 /search?q=a+%26+b+%3F+c+%3F
 /events/2026/11/
 /events/2028-12-24/
