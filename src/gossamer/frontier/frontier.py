@@ -75,8 +75,8 @@ class Frontier:
         self._origins = self._roster.origins
         limit = scope.domain_hosts
         self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
-        self._pattern_pages = PatternPages(self.counts.pattern_pages)
-        self._pattern_pages.change(policy.urls)
+        self._pattern_pages: PatternPages | None = None
+        self._limit_patterns(policy)
         self._save_counts(clean=False)  # before anybody is visited
         self._database.commit()
 
@@ -212,7 +212,7 @@ class Frontier:
                 reason = "host_pages"
             else:
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
-                room = self._pattern_pages.take(url) if self._pattern_pages else Room.YES
+                room = self._pattern_pages.take(url) if self._pattern_pages is not None else Room.YES
                 if room is Room.YES:
                     host.leased[entry.number] = entry
                     return Visit(
@@ -276,7 +276,7 @@ class Frontier:
             State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, validators=validators
         )
         self._settle(host, entry, value)
-        if self._pattern_pages:
+        if self._pattern_pages is not None:
             self._pattern_pages.end(visit.url, stored=True)
         self.counts.fetched += 1
         host.pages += 1
@@ -406,7 +406,7 @@ class Frontier:
     def _release(self, host: HostQueue, now: float, address: str = "", visit: Visit | None = None) -> None:
         """`visit`: one that brought no page."""
         self.leased -= 1
-        if visit is not None and self._pattern_pages:
+        if visit is not None and self._pattern_pages is not None:
             self._pattern_pages.end(visit.url, stored=False)
         self.schedule.end(host, now)
         if address and address != host.address and not host.leased:
@@ -422,7 +422,7 @@ class Frontier:
     def change_policy(self, policy: Policy, now: float) -> None:
         """Other delays, limits and blocks hold from now on, also for hosts whose turn was already set."""
         self.policy = policy
-        self._pattern_pages.change(policy.urls)
+        self._limit_patterns(policy)
         self.schedule.limit(policy.domain_connections, policy.address_connections)
         for host in self._roster.change_policy(policy):
             if host.manners.blocked or host.place is Place.HELD:
@@ -430,6 +430,12 @@ class Frontier:
             if not host.leased:
                 self.schedule.group(host)
             self._offer(host, now)
+
+    def _limit_patterns(self, policy: Policy) -> None:
+        if self._pattern_pages is None and policy.urls is not None and policy.urls.capped:
+            self._pattern_pages = PatternPages(self.counts.pattern_pages)
+        if self._pattern_pages is not None:
+            self._pattern_pages.change(policy.urls)
 
     # -- commit ------------------------------------------------------------------------------------------------------
 

@@ -27,10 +27,7 @@ class PatternPages:
 
     def change(self, rules: UrlRules | None) -> None:
         """Those in hand stay counted under the pattern that they were taken for."""
-        self._rules = rules if rules is not None and rules.capped else None
-
-    def __bool__(self) -> bool:
-        return self._rules is not None or bool(self._in_hand)
+        self._rules = rules
 
     def take(self, url: str) -> Room:
         """Whether the page may be visited now; it is in hand then."""

@@ -14,6 +14,7 @@ from typing import Final
 
 _FIRST: Final = 1970
 _AHEAD: Final = 2  # years
+_LONGEST: Final = 400  # characters of a URL that is looked at closely: calendars have short ones
 
 # Names of calendars, and of other pages by time; alone or at the beginning of a word: /calendar/, ?cal_month=.
 _calendar_in = re.compile(r"[/?&._-](?:cal(?:end[a-z]+)?|kalender|agenda)(?![a-z])", re.I).search
@@ -61,7 +62,7 @@ class Calendars:
         """Whether this normalised URL, whose path begins at `path`, is such a page."""
         for year in _numbers_in(url, path):
             if year not in self._usual:
-                return self._is_date(url, path)
+                return len(url) <= _LONGEST and self._is_date(url, path)
         return False
 
     def _is_date(self, url: str, path: int) -> bool:
