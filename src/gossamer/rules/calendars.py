@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from time import gmtime
 from typing import Final
 
@@ -17,12 +18,8 @@ _AHEAD: Final = 2  # years
 _LONGEST: Final = 400  # characters of a URL that is looked at closely: calendars have short ones
 
 # Names of calendars, and of other pages by time; alone or at the beginning of a word: /calendar/, ?cal_month=.
-_calendar_in = re.compile(r"[/?&._-](?:cal(?:end[a-z]+)?|kalender|agenda)(?![a-z])", re.I).search
-_by_time_in = re.compile(
-    r"[/?&._-](?:cal(?:end[a-z]+)?|kalender|agenda|events?|even(?:ement|to)s?|veranstaltung(?:en)?|termine|schedule|diary)"
-    r"(?![a-z])|/(?:day|month|week|year)s?/",
-    re.I,
-).search
+_CALENDAR: Final = r"cal(?:end[a-z]+)?|kalender|agenda"
+_BY_TIME: Final = r"events?|even(?:ement|to)s?|veranstaltung(?:en)?|termine|schedule|diary"
 _MONTH: Final = r"(?:0[1-9]|1[0-2])"
 _DAY: Final = r"(?:0[1-9]|[12]\d|3[01])"
 _ANY_MONTH: Final = r"(?:0?[1-9]|1[0-2])"
@@ -32,9 +29,9 @@ _END: Final = r"(?=[/?&]|\Z)"
 _DATE_NAMES: Final = (
     r"(?:(?:cal|event|view|show|start|current|tribe-bar|selected)[a-z]*[_-]?)?(?:date|day|month|week)|m|ym|dt|when"
 )
-_month_in = re.compile(r"[?&][a-z_-]*(?:month|mon|monat|mois|mes|mm?)=0?\d{1,2}(?=&|\Z)", re.I).search
 
 _numbers_in = re.compile(r"[/=]([12]\d{3})").findall
+_Search = Callable[[str, int], re.Match[str] | None]
 
 
 class Calendars:
@@ -44,7 +41,24 @@ class Calendars:
         """`now`: seconds since 1970; it is not asked for again, so that a year may begin meanwhile."""
         last = gmtime(now).tm_year + _AHEAD
         self._usual = frozenset(map(str, range(_FIRST, last + 1)))
-        years = "|".join(sorted(self._usual))
+
+    def lead_beyond(self, url: str, path: int) -> bool:
+        """Whether this normalised URL, whose path begins at `path`, is such a page."""
+        for year in _numbers_in(url, path):
+            if year not in self._usual:
+                return len(url) <= _LONGEST and self._dates.in_url(url, path)
+        return False
+
+    @cached_property
+    def _dates(self) -> _Dates:
+        return _Dates(self._usual)  # when first needed: its patterns take some milliseconds to make
+
+
+class _Dates:
+    """What is a date in a URL, in another year than the usual ones."""
+
+    def __init__(self, usual: frozenset[str]) -> None:
+        years = "|".join(sorted(usual))
         ahead = rf"(?!{years})2[01]\d\d"
         other = rf"(?!{years})[12]\d{{3}}"
         # Plainly a date, wherever it stands. A month of one digit is not: /node/2031/5 may be the fifth page of a node.
@@ -57,30 +71,24 @@ class Calendars:
         ).search
         self._year_ahead, self._other_year = _year_in(ahead), _year_in(other)
         self._date_ahead, self._other_date = _date_in(ahead), _date_in(other)
+        self._calendar = re.compile(rf"[/?&._-](?:{_CALENDAR})(?![a-z])", re.I).search
+        by_time = rf"[/?&._-](?:{_CALENDAR}|{_BY_TIME})(?![a-z])|/(?:day|month|week|year)s?/"
+        self._by_time = re.compile(by_time, re.I).search
+        self._month = re.compile(r"[?&][a-z_-]*(?:month|mon|monat|mois|mes|mm?)=0?\d{1,2}(?=&|\Z)", re.I).search
 
-    def lead_beyond(self, url: str, path: int) -> bool:
-        """Whether this normalised URL, whose path begins at `path`, is such a page."""
-        for year in _numbers_in(url, path):
-            if year not in self._usual:
-                return len(url) <= _LONGEST and self._is_date(url, path)
-        return False
-
-    def _is_date(self, url: str, path: int) -> bool:
+    def in_url(self, url: str, path: int) -> bool:
         if self._plain(url) is not None:
             return True
-        by_time = _by_time_in(url, path) is not None  # from the path on: the name of a host says nothing of its pages
-        if self._year_ahead(url, path) is not None and (by_time or _month_in(url, path) is not None):
+        by_time = self._by_time(url, path) is not None  # from the path on: the name of a host says nothing of its pages
+        if self._year_ahead(url, path) is not None and (by_time or self._month(url, path) is not None):
             return True
         if not by_time:
             return False
         if self._date_ahead(url, path) is not None:
             return True
-        if _calendar_in(url, path) is None:
+        if self._calendar(url, path) is None:
             return False
         return self._other_date(url, path) is not None or self._other_year(url, path) is not None
-
-
-_Search = Callable[[str, int], re.Match[str] | None]
 
 
 def _year_in(year: str) -> _Search:
