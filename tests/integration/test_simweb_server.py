@@ -481,15 +481,16 @@ def test_hostile_robots_do_what_they_say() -> None:
 def test_traps_lead_ever_deeper() -> None:
     world = World(hosts=1, pages=50, profile="hostile", faults=0)
     with SimServer.running(world) as server:
-        for start in ("/calendar/2024/12/", "/cart?sid=0&item=1", "/deep/a/"):
-            seen, path = set(), start
+        wild = f"//u-1f.{world.names.name(0)}/wild/1"
+        for start in ("/calendar/2024/12/", "/cart?sid=0&item=1", "/deep/docs/", "/lost/", "/shop?color=red", wild):
+            seen, url = set(), urljoin(world.url(0), start)
             for _ in range(30):
-                reply = get(server, world.url(0, path))
+                reply = get(server, url)
                 assert reply.status == 200
                 parser = LinkParser()
                 parser.feed(reply.body.decode())
-                seen.add(path)
-                path = next(link for link in parser.links if link not in seen and link != "/")
+                seen.add(url)
+                url = next(link for link in (urljoin(url, href) for href in parser.links) if link not in seen)
             assert len(seen) == 30
         out = get(server, world.url(0, "/out/1"))
         assert 301 <= out.status <= 308

@@ -13,6 +13,7 @@ from gossamer.config import (
     OPTIONS,
     Config,
     HostRule,
+    UrlRule,
     connect_rule,
     default_contact,
     dns_server,
@@ -112,6 +113,7 @@ def test_a_limit_holds_for_one_run(tmp_path: Path) -> None:
         ({"scope.networks": "10.0.0.0/8"}, "--networks 10.0.0.0/8: private"),
         ({"scope.networks": "8.8.0.0/16,fd00::/8"}, "--networks fd00::/8: private"),
         ({"scope.networks": "100.64.0.0/10"}, "--networks 100.64.0.0/10: private"),
+        ({"scope.reserved": ["fine", "  "]}, "scope.reserved: '  ' is not a text to look for in pages"),
         ({"scope.include": ["\udcff"]}, "is not text in UTF-8"),
         ({"fetch.proxy": "proxy:3128"}, "fetch.proxy: 'proxy:3128' is not the URL of a proxy with its port, such as"),
         ({"fetch.proxy": "http://me:secret@proxy"}, "fetch.proxy: 'http://proxy' is not the URL of a proxy"),
@@ -165,6 +167,7 @@ _TEXTS: dict[str, st.SearchStrategy[str]] = {
     "schedule": st.sampled_from(["Mon-Fri 08:00-18:00 rate=5", "22:00-06:00 bandwidth=1MB", "Sun pause"]),
     "ports": st.sampled_from(["80", "1024-65535", "6379"]),
     "follow": st.sampled_from(["a", "img", "link:next"]),
+    "reserved": st.text(st.characters(exclude_categories=["Cs"])).filter(str.strip),
     "include": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),
     "exclude": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),
 }
@@ -200,6 +203,14 @@ _RULES = [
 ]
 
 
+_URL_RULES = [
+    UrlRule("/forum/", priority=9, max_pages=500),
+    UrlRule(r'\.pdf$|"\?\d{1,3}', priority=0),
+    UrlRule("ü\t\x7f", max_pages=1),
+    UrlRule("", priority=5),
+]
+
+
 @st.composite
 def configs(draw: st.DrawFn) -> Config:
     sections = {
@@ -216,7 +227,8 @@ def configs(draw: st.DrawFn) -> Config:
         sections["policy"], host_connections=min(fetch.connections, sections["policy"].host_connections)
     )
     rules = draw(st.lists(st.sampled_from(_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
-    return Config(**sections, hosts=tuple(rules))
+    urls = draw(st.lists(st.sampled_from(_URL_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
+    return Config(**sections, hosts=tuple(rules), urls=tuple(urls))
 
 
 @given(configs())
@@ -292,6 +304,26 @@ def test_host_rules_are_read_and_mistakes_named(tmp_path: Path) -> None:
         ('[hosts."a"]\nproxy = "x"\n', r'\[hosts."a"\] proxy: .x. is not the URL of a proxy'),
         ('[hosts."a"]\nuser = "a:b"\nheaders = ["authorization: x"]\n', "both user and an Authorization header"),
         ('[hosts."a"]\ncookies = 1\n', r'\[hosts."a"\] cookies: 1 is not true or false'),
+    ]:
+        with pytest.raises(ConfigError, match=words):
+            load(written(tmp_path, wrong))
+
+
+def test_url_rules_are_read_and_mistakes_named(tmp_path: Path) -> None:
+    text = """[urls.'\\.PDF$']\npriority = 9\n[urls."/forum/"]\nmax_pages = 10\npriority = 0\n"""
+    assert load(written(tmp_path, text)).urls == (
+        UrlRule(r"\.PDF$", priority=9),
+        UrlRule("/forum/", priority=0, max_pages=10),
+    )
+    for wrong, words in [
+        ('[urls."a"]\npriorty = 1\n', r'\[urls."a"\] unknown option .priorty.; did you mean .priority.'),
+        ('[urls."a"]\npriority = 12\n', r'\[urls."a"\] priority: 12 is not a whole number of at least 0 and at most 9'),
+        ('[urls."a"]\nmax_pages = 0\n', r'\[urls."a"\] max_pages: 0 is not a whole number of at least 1'),
+        ('[urls."*.pdf"]\npriority = 1\n', r"'\*\.pdf' is not a regular expression \(nothing to repeat"),
+        ('[urls."a{99999999999999999999}"]\npriority = 1\n', "is not a regular expression"),
+        ('[urls."a"]\n', r'\[urls."a"\] says nothing: give it priority or max_pages'),
+        ("[urls]\na = 1\n", "is a table"),
+        ("urls = 1\n", "urls is a section: write"),
     ]:
         with pytest.raises(ConfigError, match=words):
             load(written(tmp_path, wrong))

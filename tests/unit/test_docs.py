@@ -13,9 +13,10 @@ import pytest
 
 import gossamer
 from gossamer import errors
+from gossamer.agent.explain import EXCLUSIONS
 from gossamer.cli import COMMANDS, load_command
 from gossamer.model import Reason, State
-from gossamer.rules.traps import DEEP, REPEATED
+from gossamer.rules.traps import CALENDAR, DEEP, PARAMETERS, REPEATED
 from gossamer.testing import TinyWeb
 
 ROOT = Path(__file__).parents[2]
@@ -156,8 +157,15 @@ def test_every_word_is_in_the_glossary(term: str) -> None:
 
 def test_every_reason_and_state_is_explained() -> None:
     text = read("docs/glossary.md") + read("docs/politeness.md")
-    for name in [*Reason, *(state.name.lower() for state in State), REPEATED, DEEP]:
+    for name in [*Reason, *(state.name.lower() for state in State), REPEATED, DEEP, CALENDAR, PARAMETERS]:
         assert f"| `{name}` |" in text, name
+
+
+def test_every_reason_of_exclusion_is_in_the_glossary_and_has_its_sentence() -> None:
+    table = read("docs/glossary.md").partition("## Reasons of exclusion")[2]
+    listed = set(re.findall(r"^\| `([a-z_-]+)` \|", table, re.M))
+    besides = {Reason.ROBOTS, Reason.ADDRESS, Reason.UNWANTED_TYPE, Reason.TOO_LARGE, Reason.RESERVED}
+    assert listed | besides == EXCLUSIONS.keys()
 
 
 def test_every_command_and_error_is_in_the_operators_guide() -> None:

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from gossamer.config import ScopeConfig
 from gossamer.errors import ConfigError
 from gossamer.rules.scope import Scope
-from gossamer.rules.traps import looks_like_trap
+from gossamer.rules.traps import MAX_DIRECTORIES, looks_like_trap
 
 
 def _scope(mode: str, *seeds: str) -> Scope:
@@ -115,11 +116,11 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         ("/a/a", ""),
         ("/a/a/a", "trap-repeated"),
         ("/a/b/a/b", ""),
-        ("/a/b/a/b/a", ""),
+        ("/a/b/a/b/a", "trap-repeated"),
         ("/a/b/a/b/a/b", "trap-repeated"),
         ("/x/a/b/a/b/a/b/y", "trap-repeated"),
         ("/a/b/c/a/b/c/a/b/c/", "trap-repeated"),
-        ("/a/b/a/c/a/d/a/e", ""),
+        ("/a/b/a/c/a/d/a/e", "trap-repeated"),
         ("/?a/a/a/a/a/a", ""),
         ("/x?next=/a/a/a/a/a/a", ""),
         ("/tiles/0/0/0", ""),
@@ -138,6 +139,8 @@ def test_traps(path: str, reason: str) -> None:
 
 
 def test_the_depth_of_directories_can_be_set() -> None:
+    assert ScopeConfig().max_directories == MAX_DIRECTORIES
+    assert Scope.of(ScopeConfig(scope="any", max_directories=1), 0.0).judge("http://a.example/1/2/") == "trap-depth"
     scope = Scope("any", max_directories=3)
     assert scope.judge("http://a.example/1/2/3/x") == ""
     assert scope.judge("http://a.example/1/2/3/4/x") == "trap-depth"

@@ -27,6 +27,9 @@ _PIECES = st.one_of(
     st.sampled_from(["example.org", "EXAMPLE.org.", "xn--bcher-kva", "xn--", "127.0.0.1", "0x7f.1", "1.", "[::1]"]),
     st.sampled_from(["80", "443", "8080", "65536", "a", "b", "A", "_", "~", "(", ")", "\t", "\n", " ", "\x00"]),
     st.sampled_from([";jsessionid=1", ";jsess", "ionid=2", "/(S(x))/", "sid=a1", "?utm_source=x", "&fbclid=", "utm_"]),
+    st.sampled_from(
+        ["&s=" + "0af3" * 8, ";s=" + "0af3" * 8, "&session=", "0af3" * 8, "&__cft__[0]=", "&pk_kwd", "&_ga"]
+    ),
     st.sampled_from(["\ud800", "\u200d", "\u3002", "\u00a0", "😀", "ü"]),
 )
 _URLISH = st.lists(_PIECES, max_size=14).map("".join)

@@ -28,6 +28,7 @@ from gossamer.parse import LinkScanner
 from gossamer.parse.fingerprint import content_keys, fingerprint
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
+from gossamer.rules.reserved import Reserved
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.robots_tag import robots_tag
 from gossamer.rules.scope import Scope
@@ -59,11 +60,12 @@ class Agent:
         now = clock()
         self._config = config
         self._clock = clock
-        self._scope = Scope(config.scope.scope, config.scope.include, config.scope.exclude)
+        self._scope = Scope.of(config.scope, now)
+        self._reserved = Reserved(config.scope.reserved)
         self.frontier = Frontier(
             directory.frontier,
             config.frontier,
-            Policy(config.policy, config.hosts),
+            Policy(config.policy, config.hosts, config.urls),
             self._scope,
             config.scope.max_depth,
             now,
@@ -178,6 +180,10 @@ class Agent:
             self.statistics.count_failure(Reason.BUSY)
             fault = Fault(Reason.BUSY, True, "", page.fetched_at, page.status)
             self.frontier.settle_fault(visit, fault, page.fetched_at, wait)
+            return
+        if self._reserved and self._reserved.found_in(*_texts(page)):
+            fault = Fault(Reason.RESERVED, False, "", page.fetched_at, page.status)
+            self.frontier.settle_excluded(visit, fault, page.fetched_at)
             return
         stages = self._meter.stages
         started = perf_counter()
@@ -381,7 +387,8 @@ class Agent:
         """Take up settings that were changed while the crawl runs: caps, delays, limits, blocks."""
         now = self._clock()
         self._config = config
-        policy = Policy(config.policy, config.hosts)
+        self._reserved = Reserved(config.scope.reserved)
+        policy = Policy(config.policy, config.hosts, config.urls)
         self._break_off(lambda visit: policy.blocks(visit.url, host_of(visit.url)))
         self.frontier.change_policy(policy, now)
         self._speed.change(config.fetch, now)
@@ -468,6 +475,18 @@ class Agent:
 def _may_repeat(page: Page) -> bool:
     """It is whole, and it is what was asked for."""
     return 200 <= page.status < 300 and bool(page.body) and not page.truncated
+
+
+def _texts(page: Page) -> tuple[str, ...]:
+    """The source of a page that is text, and the same with what is written as `&amp;` in plain letters."""
+    kind = (page.content_type or "text/html").partition(";")[0]
+    if not kind.startswith("text/") and not kind.endswith(("xml", "json", "javascript")):
+        return ()
+    from gossamer.parse.charset import decode  # only who reserves strings needs them
+    from gossamer.parse.references import unescape
+
+    source, _ = decode(page.body, page.content_type)
+    return source, unescape(source)
 
 
 def _excludes(fault: Fault) -> bool:

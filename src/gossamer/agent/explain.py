@@ -23,14 +23,20 @@ EXCLUSIONS = {
     "robots": "the robots.txt of {host} does not allow it",
     "address": "the address or port of {host} is not allowed (private, not in --networks, or not in fetch.ports)",
     "unwanted_type": "its type is not one of those wanted (--types)",
+    "too_large": "its Content-Length is more than scope.max_length allows",
     "redirects": "more than ten redirects in a row led to it",
     "scope": "it is not on a host or domain of the seeds (--scope)",
     "length": "its URL is too long",
     "exclude": "it matches an --exclude pattern",
     "include": "it matches no --include pattern",
     "trap-repeated": "its path repeats itself, as the paths of endless directories do",
-    "trap-depth": "its path has too many directories",
+    "trap-depth": "its path has more directories than scope.max_directories allows",
+    "trap-calendar": "it is a page of a calendar, more than two years ahead or before 1970",
+    "trap-parameters": "its query repeats itself, or has too many parameters, as those of endless links do",
+    "reserved": "its text contains a reserved string (scope.reserved)",
     "blocklist": "it is on the blocklist",
+    "pattern_pages": 'a pattern it matches has as many pages as its max_pages allows ([urls."PATTERN"])',
+    "domain_hosts": "the domain of {host} has as many hosts as scope.domain_hosts allows",
     "host_pages": "{host} has as many pages as its max_pages allows",
 }
 
@@ -51,7 +57,7 @@ def explain(home: Path, text: str, now: float | None = None) -> Explanation:
     if url is None:
         raise SeedError(f"{text!r} is not a URL that can be crawled: {why_not(text)}")
     config = load(directory.settings, resumed=True)
-    policy = Policy(config.policy, config.hosts)
+    policy = Policy(config.policy, config.hosts, config.urls)
     with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
         reader = FrontierReader(directory.frontier, Path(scratch))
         try:
@@ -60,14 +66,12 @@ def explain(home: Path, text: str, now: float | None = None) -> Explanation:
                 url = other if reader.visit(other) is not None else url
             name = host_of(url)
             visit, host = reader.visit(url), reader.host(name, policy.manners(name), split(url)[0])
-            scope = Scope(config.scope.scope, config.scope.include, config.scope.exclude)
+            now = time.time() if now is None else now
+            scope = Scope.of(config.scope, now)
             scope.load(reader.meta_names(SEED_HOST))
         finally:
             reader.close()
-    if visit is None:
-        sentence = _unknown(url, scope, host)
-    else:
-        sentence = _why(visit, host, policy, time.time() if now is None else now)
+    sentence = _unknown(url, scope, host) if visit is None else _why(visit, host, policy, now)
     return Explanation(url, sentence, visit is not None, visit, host)
 
 

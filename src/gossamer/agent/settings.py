@@ -51,7 +51,7 @@ class LiveSettings:
 
 def _words(name: str, config: Config) -> str:
     if name not in OPTIONS:
-        return "the tables of hosts hold"
+        return f"the tables of {name} hold"
     option = OPTIONS[name]
     return f"{name} = {option.kind.show(getattr(getattr(config, option.section), option.key))}"
 

@@ -18,6 +18,7 @@ from gossamer.config.options import (
     StoreConfig,
 )
 from gossamer.config.secrets import has_secrets, header, without_login
+from gossamer.config.urls import UrlRule
 
 __all__ = [
     "OPTIONS",
@@ -32,6 +33,7 @@ __all__ = [
     "PolicyConfig",
     "ScopeConfig",
     "StoreConfig",
+    "UrlRule",
     "block_pattern",
     "caps_at",
     "connect_rule",

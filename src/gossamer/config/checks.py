@@ -30,8 +30,13 @@ LINK_KINDS = (
 def check_regex(text: str) -> None:
     try:
         re.compile(text)
-    except re.error as error:
+    except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(f"a regular expression ({error})") from None
+
+
+def check_reserved(text: str) -> None:
+    if not text.strip():
+        raise ValueError("a text to look for in pages")
 
 
 def check_media_type(text: str) -> None:

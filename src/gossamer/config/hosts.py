@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gossamer.config.checks import nearest
 from gossamer.config.kinds import Choice, Duration, Kind, Switch, Whole
 from gossamer.config.secrets import Headers, Login, ProxyUrl
+from gossamer.config.tables import Checked, named, read_tables, write_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,36 +47,16 @@ HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
 }
 
 
-def read_host_rules(tables: Any, checked: Callable[[Any, object, str], Any]) -> tuple[HostRule, ...]:
+def read_host_rules(tables: Any, checked: Checked) -> tuple[HostRule, ...]:
     """In the order of the file: the first pattern that matches a host holds for it."""
-    if not isinstance(tables, dict):
-        raise ValueError('hosts is a section: write [hosts."PATTERN"] and its options below it')
     rules = []
-    for pattern, table in tables.items():
-        where = f'[hosts."{pattern}"]'
-        if not isinstance(table, dict):
-            raise ValueError(f"{where} is a table: write {where} and its options below it")
-        for key in table:
-            if key not in HOST_OPTIONS:
-                raise ValueError(
-                    f"{where} unknown option {key!r}"
-                    + (nearest(key, HOST_OPTIONS) or f"; known are {', '.join(HOST_OPTIONS)}")
-                )
-        values = {key: checked(HOST_OPTIONS[key][0].read, value, f"{where} {key}") for key, value in table.items()}
+    for pattern, values in read_tables("hosts", tables, HOST_OPTIONS, checked):
         rule = HostRule(pattern.lower(), **values)
         if rule.user and any(line.lower().startswith("authorization:") for line in rule.headers):
-            raise ValueError(f"{where} has both user and an Authorization header: give one of them")
+            raise ValueError(f"{named('hosts', pattern)} has both user and an Authorization header: give one of them")
         rules.append(rule)
     return tuple(rules)
 
 
 def write_host_rules(rules: tuple[HostRule, ...]) -> list[str]:
-    lines = []
-    for rule in rules:
-        quoted = rule.pattern.replace("\\", "\\\\").replace('"', '\\"')
-        lines += ["", f'[hosts."{quoted}"]']
-        for key, (kind, _) in HOST_OPTIONS.items():
-            value = getattr(rule, key)
-            if value is not None and (value or key in _ZERO_SAYS_SOMETHING):
-                lines.append(f"{key} = {kind.write(value)}")
-    return lines
+    return write_tables("hosts", rules, HOST_OPTIONS, _ZERO_SAYS_SOMETHING)

@@ -35,7 +35,7 @@ class Kind(ABC, Generic[T]):
         return self.read(text)
 
     def write(self, value: T) -> str:
-        return _toml(value)
+        return to_toml(value)
 
     def show(self, value: T) -> str:
         """For people: help and documentation."""
@@ -229,13 +229,13 @@ class Many(Kind[tuple[str, ...]]):
         return items
 
     def write(self, value: tuple[str, ...]) -> str:
-        return _toml(list(value))
+        return to_toml(list(value))
 
     def show(self, value: tuple[str, ...]) -> str:
         return ", ".join(value) or "none"
 
 
-def _toml(value: object) -> str:
+def to_toml(value: object) -> str:
     """JSON's texts, numbers and lists are TOML's, but for DEL, which TOML wants escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.config.checks import nearest
-from gossamer.config.hosts import HostRule, read_host_rules, write_host_rules
+from gossamer.config.hosts import read_host_rules, write_host_rules
 from gossamer.config.option import Option
-from gossamer.config.options import OPTIONS, SECTIONS, Config
+from gossamer.config.options import OPTIONS, SECTIONS, TABLES, Config
+from gossamer.config.urls import read_url_rules, write_url_rules
 from gossamer.errors import ConfigError
 
 
@@ -21,7 +22,7 @@ def load(file: Path | None = None, overrides: Mapping[str, object] | None = None
     `resumed` is for the gossamer.toml in a crawl's directory: limits that held for the run that wrote it are left out.
     """
     values: dict[str, Any] = {}
-    rules: tuple[HostRule, ...] = ()
+    rules: dict[str, Any] = {}
     if file is not None:
         given_values, rules = _from_file(file)
         values = {name: value for name, value in given_values.items() if not (resumed and OPTIONS[name].once)}
@@ -35,7 +36,7 @@ def load(file: Path | None = None, overrides: Mapping[str, object] | None = None
             section: cls(**{key: values[name] for key in _keys(cls) if (name := f"{section}.{key}") in values})
             for section, cls in SECTIONS.items()
         },
-        hosts=rules,
+        **rules,
     )
     _check_together(config)
     return config
@@ -48,7 +49,7 @@ def reread(file: Path, config: Config) -> Config:
     for name, value in values.items():
         sections.setdefault(OPTIONS[name].section, {})[OPTIONS[name].key] = value
     changed = {section: dataclasses.replace(getattr(config, section), **new) for section, new in sections.items()}
-    found = dataclasses.replace(config, hosts=rules, **changed)
+    found = dataclasses.replace(config, **rules, **changed)
     _check_together(found)
     return found
 
@@ -66,10 +67,10 @@ def live_changes(old: Config, new: Config) -> tuple[Config, list[str], list[str]
             sections.setdefault(option.section, {})[option.key] = value
         else:
             others.append(name)
-    if new.hosts != old.hosts:
-        taken.append("hosts")
+    tables = {name: getattr(new, name) for name in TABLES}
+    taken += [name for name, rules in tables.items() if rules != getattr(old, name)]
     changed = {section: dataclasses.replace(getattr(old, section), **values) for section, values in sections.items()}
-    return dataclasses.replace(old, hosts=new.hosts, **changed), taken, others
+    return dataclasses.replace(old, **tables, **changed), taken, others
 
 
 def to_toml(config: Config) -> str:
@@ -84,10 +85,11 @@ def to_toml(config: Config) -> str:
             option = OPTIONS[f"{section}.{key}"]
             live = " (live)" if option.live else ""
             lines += [f"# {option.help}{live}", f"{key} = {option.kind.write(getattr(values, key))}"]
-    return "\n".join(lines + write_host_rules(config.hosts)) + "\n"
+    return "\n".join([*lines, *write_host_rules(config.hosts), *write_url_rules(config.urls)]) + "\n"
 
 
-def _from_file(file: Path) -> tuple[dict[str, Any], tuple[HostRule, ...]]:
+def _from_file(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values of options, and the rules of each kind of table."""
     import tomllib  # a new crawl has no file to read
 
     try:
@@ -98,10 +100,12 @@ def _from_file(file: Path) -> tuple[dict[str, Any], tuple[HostRule, ...]]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: is not TOML: {error}") from None
     values = {}
+    rules: dict[str, Any] = {}
     try:
-        rules = read_host_rules(
-            tables.pop("hosts", {}), lambda read, value, where: _checked(read, value, f"{file}: {where}")
-        )
+        for name, read_rules in (("hosts", read_host_rules), ("urls", read_url_rules)):
+            rules[name] = read_rules(
+                tables.pop(name, {}), lambda read, value, where: _checked(read, value, f"{file}: {where}")
+            )
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
     for section, table in tables.items():

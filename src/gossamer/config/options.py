@@ -16,6 +16,7 @@ from gossamer.config.checks import (
     check_media_type,
     check_network,
     check_regex,
+    check_reserved,
     connect_rule,
     dns_server,
     port_range,
@@ -26,6 +27,7 @@ from gossamer.config.hours import hours
 from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Switch, Text, Whole, WholeOrNone
 from gossamer.config.option import Option, declare
 from gossamer.config.secrets import ProxyUrl
+from gossamer.config.urls import UrlRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,25 @@ class ScopeConfig:
         cost="Deeper URLs are not remembered; they are found again if the limit is raised and their page visited.",
         flag="--max-depth",
         metavar="N",
+    )
+    max_directories: int = declare(
+        20,
+        Whole(0, 1000),
+        "Leave out URLs with more directories in their path: /a/b/c.html has two. The query does not count.",
+        cost="A high number lets endless directories take more pages; a low one loses deep trees.",
+    )
+    reserved: tuple[str, ...] = declare(
+        (),
+        Many(check_reserved, comma=False),
+        "Drop pages in whose source one of these texts is found, in upper or lower case: not stored, no link followed.",
+        cost="Every page of text is decoded once more and searched, after it was fetched.",
+        live=True,
+    )
+    domain_hosts: int = declare(
+        0,
+        Whole(0),
+        "The most hosts of one registered domain; links to further ones are left out. 0 is no limit.",
+        cost="A few reads from disk for each new host.",
     )
 
 
@@ -478,6 +499,7 @@ class Config:
     store: StoreConfig = StoreConfig()
     agent: AgentConfig = AgentConfig()
     hosts: tuple[HostRule, ...] = ()
+    urls: tuple[UrlRule, ...] = ()
 
     def to_toml(self) -> str:
         """Every value, with its meaning as a comment; reads back equal."""
@@ -486,8 +508,9 @@ class Config:
         return to_toml(self)
 
 
+TABLES = ("hosts", "urls")  # named by patterns
 SECTIONS: dict[str, type[Any]] = {
-    field.name: type(field.default) for field in dataclasses.fields(Config) if field.name != "hosts"
+    field.name: type(field.default) for field in dataclasses.fields(Config) if field.name not in TABLES
 }
 
 OPTIONS: dict[str, Option] = {

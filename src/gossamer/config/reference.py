@@ -5,6 +5,8 @@ from __future__ import annotations
 from gossamer.config.hosts import HOST_OPTIONS
 from gossamer.config.option import Option
 from gossamer.config.options import OPTIONS, SECTIONS
+from gossamer.config.tables import Options
+from gossamer.config.urls import URL_OPTIONS
 
 _INTRODUCTION = """\
 # Configuration
@@ -14,7 +16,7 @@ _INTRODUCTION = """\
 Every option has a default that a newcomer never needs to touch. Options stand in a TOML file given with
 `--config FILE`, and those with a flag on the command line, which wins over the file. A crawl's directory keeps what it
 runs with in `gossamer.toml`; going on with a crawl starts from there, unless another file is given. Only the limits of
-a run (marked *this run*) are not taken over. Options marked *live*, and the tables of hosts, may be changed in
+a run (marked *this run*) are not taken over. Options marked *live*, and the tables of hosts and URLs, may be changed in
 `gossamer.toml` while the crawl runs: it takes them up within two seconds, and says so.
 
 ```toml
@@ -45,6 +47,19 @@ max_pages = 1000
 ```
 """
 
+_URLS = """\
+## [urls."PATTERN"]
+
+Settings for some URLs. The pattern is a regular expression, searched for in the URL as `--include` is; the first that
+is found holds. Between single quotes a backslash need not be doubled.
+
+```toml
+[urls.'/forum/|[?&]print=']
+priority = 8
+max_pages = 500
+```
+"""
+
 
 def markdown() -> str:
     parts = [_INTRODUCTION]
@@ -53,11 +68,13 @@ def markdown() -> str:
         rows = ["| option | flag | default | meaning | cost |", "|---|---|---|---|---|"]
         rows += [_row(option) for option in OPTIONS.values() if option.section == section]
         parts.append("\n".join(rows) + "\n")
-    parts.append(_HOSTS)
-    rows = ["| option | meaning |", "|---|---|"]
-    rows += [f"| `{key}` | {meaning} |" for key, (_, meaning) in HOST_OPTIONS.items()]
-    parts.append("\n".join(rows) + "\n")
+    parts += [_HOSTS, _meanings(HOST_OPTIONS), _URLS, _meanings(URL_OPTIONS)]
     return "\n".join(parts)
+
+
+def _meanings(options: Options) -> str:
+    rows = ["| option | meaning |", "|---|---|", *(f"| `{key}` | {meaning} |" for key, (_, meaning) in options.items())]
+    return "\n".join(rows) + "\n"
 
 
 def _row(option: Option) -> str:

@@ -21,3 +21,4 @@ class Counts(msgspec.Struct):
     clean: bool = True
     format: int = FORMAT
     partitions: int = 0
+    pattern_pages: dict[str, int] = {}  # pages stored for URLs that match a pattern with a cap

@@ -21,7 +21,9 @@ from gossamer.errors import CrawlDirError
 from gossamer.frontier import keys
 from gossamer.frontier.counts import FORMAT, Counts
 from gossamer.frontier.database import Database
+from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.hosts import ROBOTS, Entry, HostQueue, Origin, Place
+from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.repeats import Repeats
 from gossamer.frontier.roster import Roster
@@ -74,6 +76,10 @@ class Frontier:
         )
         self._origins = self._roster.origins
         self.repeats = Repeats(self._database, self._roster)
+        limit = scope.domain_hosts
+        self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
+        self._pattern_pages: PatternPages | None = None
+        self._limit_patterns(policy)
         self._save_counts(clean=False)  # before anybody is visited
         self._database.commit()
 
@@ -122,6 +128,7 @@ class Frontier:
                 wanted.append((origin, path, url, depth, priority, hops))
                 visits.append(origin.prefix + path.encode())
         counts, changes, judge, enqueue = self.counts, self._changes, self.scope.judge, self._enqueue
+        domain_hosts, by_url = self._domain_hosts, self.policy.urls
         for key, is_known, (origin, path, url, depth, priority, hops) in zip(
             visits, self._database.known(visits), wanted, strict=True
         ):
@@ -131,12 +138,18 @@ class Frontier:
             reason = judge(url) if depth else ""  # a seed belongs because somebody says so
             if hops & keys.HOPS > _MOST_REDIRECTS:
                 reason = reason or "redirects"
+            if domain_hosts is not None and not reason:
+                if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
+                    origin.let_in = domain_hosts.lets_in(origin, not depth)
+                reason = "" if origin.let_in else "domain_hosts"
             if reason:
                 counts.excluded += 1
                 changes[key] = keys.excluded_visit(depth, reason)
                 continue
             changes[key] = keys.queued_visit(depth)
             fixed = origin.manners.priority
+            if by_url is not None:
+                fixed = by_url.priority(url, fixed)
             enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
 
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
@@ -203,13 +216,19 @@ class Frontier:
             elif host.yields is not None and manners.skips and self._put_off(host, entry, host.yields):
                 continue
             else:
-                self.counts.aside -= entry.priority == keys.ASIDE
-                host.leased[entry.number] = entry
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
-                hops, suspect = entry.hops & keys.HOPS, entry.hops >= keys.SUSPECT
-                return Visit(
-                    url, host.name, entry.depth, entry.priority, entry.number, entry.tries, False, hops, suspect
-                )
+                room = self._pattern_pages.take(url) if self._pattern_pages is not None else Room.YES
+                if room is Room.YES:
+                    host.leased[entry.number] = entry
+                    hops, suspect = entry.hops & keys.HOPS, entry.hops >= keys.SUSPECT
+                    return Visit(
+                        url, host.name, entry.depth, entry.priority, entry.number, entry.tries, False, hops, suspect
+                    )
+                if room is Room.PERHAPS:
+                    level.put_back(entry)
+                    host.due = max(host.due, now + _LEAST_PATIENCE)
+                    return None
+                reason = "pattern_pages"
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
         return None
@@ -293,6 +312,8 @@ class Frontier:
             State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, validators=validators
         )
         self._settle(host, entry, value)
+        if self._pattern_pages is not None:
+            self._pattern_pages.end(visit.url, stored=True)
         self.counts.fetched += 1
         host.pages += 1
         host.failures = 0
@@ -313,7 +334,7 @@ class Frontier:
         self.counts.excluded += 1
         host.failures = 0
         host.rest(now, 0.0)
-        self._release(host, now)
+        self._release(host, now, visit=visit)
 
     def may_try_again(self, visit: Visit) -> bool:
         return visit.tries + 1 < self.policy.max_tries
@@ -342,7 +363,7 @@ class Frontier:
             history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, reason=fault.reason)
             self._settle(host, entry, history)
             self.counts.dead += 1
-        self._release(host, now)
+        self._release(host, now, visit=visit)
 
     def settle_robots(
         self,
@@ -402,13 +423,14 @@ class Frontier:
         entry = host.leased.pop(visit.number)
         if not visit.robots:
             host.level(entry.priority).put_back(entry)
-        self._release(host, now)
+        self._release(host, now, visit=visit)
 
     def _settle(self, host: HostQueue, entry: Entry, value: bytes) -> None:
         """Write what became of a visit and take it off its queue."""
         self._changes[host.visits + (entry.scheme + entry.path).encode()] = value
         host.levels[entry.priority].settle(entry)
         self.counts.queued -= 1
+        self.counts.aside -= entry.priority == keys.ASIDE
         self._roster.touch(host)
 
     def _back_off(self, host: HostQueue, failures: int, now: float) -> None:
@@ -416,8 +438,11 @@ class Frontier:
         host.failed_at = now
         host.due = now + self.policy.back_off(failures, host.delay, self._random.random())
 
-    def _release(self, host: HostQueue, now: float, address: str = "") -> None:
+    def _release(self, host: HostQueue, now: float, address: str = "", visit: Visit | None = None) -> None:
+        """`visit`: one that brought no page."""
         self.leased -= 1
+        if visit is not None and self._pattern_pages is not None:
+            self._pattern_pages.end(visit.url, stored=False)
         self.schedule.end(host, now)
         if address and address != host.address and not host.leased:
             host.address = address
@@ -432,6 +457,7 @@ class Frontier:
     def change_policy(self, policy: Policy, now: float) -> None:
         """Other delays, limits and blocks hold from now on, also for hosts whose turn was already set."""
         self.policy = policy
+        self._limit_patterns(policy)
         self.schedule.limit(policy.domain_connections, policy.address_connections)
         for host in self._roster.change_policy(policy):
             if host.manners.blocked or host.mirrors or host.place is Place.HELD:
@@ -439,6 +465,12 @@ class Frontier:
             if not host.leased:
                 self.schedule.group(host)
             self._offer(host, now)
+
+    def _limit_patterns(self, policy: Policy) -> None:
+        if self._pattern_pages is None and policy.urls is not None and policy.urls.capped:
+            self._pattern_pages = PatternPages(self.counts.pattern_pages)
+        if self._pattern_pages is not None:
+            self._pattern_pages.change(policy.urls)
 
     # -- commit ------------------------------------------------------------------------------------------------------
 
@@ -469,6 +501,8 @@ class Frontier:
             self._changes[keys.META + name.encode()] = value
         self._database.commit()
         self._roster.committed(self._now)
+        if self._domain_hosts is not None:
+            self._domain_hosts.committed()
 
     def _save_counts(self, clean: bool) -> None:
         self.counts.clean = clean

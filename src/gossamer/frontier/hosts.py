@@ -385,7 +385,7 @@ class HostQueue:
 class Origin:
     """Where URLs begin, such as https://example.org:8080, and the host it is of, if that is in memory."""
 
-    __slots__ = ("host", "host_prefix", "manners", "met", "name", "prefix", "scheme")
+    __slots__ = ("host", "host_prefix", "let_in", "manners", "met", "name", "prefix", "scheme")
 
     def __init__(self, name: str, scheme: str, host_prefix: bytes, manners: Manners) -> None:
         self.name = name  # of the host
@@ -394,4 +394,5 @@ class Origin:
         self.prefix = keys.visits_of(host_prefix) + scheme.encode()  # of its visits
         self.manners = manners
         self.met = False  # the host is certainly known
+        self.let_in: bool | None = None  # by the limit of hosts of its domain; None: not asked yet
         self.host: HostQueue | None = None

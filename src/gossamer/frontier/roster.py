@@ -108,6 +108,12 @@ class Roster:
         origin.host = host
         host.origins.append(origin)
 
+    def knows(self, origin: Origin) -> bool:
+        """Whether the host of an origin is in memory or on disk, or was met since the last commit."""
+        return (
+            origin.met or origin.name in self.hosts or self._database.host(origin.host_prefix + keys.RECORD) is not None
+        )
+
     def enter(self, origin: Origin, priority: int) -> HostQueue | None:
         """The host of an origin, which is on disk, if there is room in memory and nobody waits for it."""
         if not (self.on_disk or self.full) or (priority < _URGENT and len(self.hosts) < 2 * self._limit):

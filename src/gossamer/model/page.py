@@ -37,6 +37,7 @@ class Reason(StrEnum):
     ADDRESS = "address"  # the address may not be connected to
     TOO_LARGE = "too_large"  # headers over max_headers, or a Content-Length over max_length
     UNWANTED_TYPE = "unwanted_type"  # stopped after the headers: not a wanted type
+    RESERVED = "reserved"  # it contains a text of scope.reserved
     BUSY = "busy"  # the server asks to be left alone for a while (429, 503)
     ROBOTS = "robots"  # robots.txt says no
     ROBOTS_UNREACHABLE = "robots_unreachable"  # robots.txt cannot be had, so nothing is allowed yet

@@ -13,30 +13,48 @@ from functools import cache
 _SESSION_NAMES = (
     "jsessionid",
     "jservsessionid[a-z]*",
-    "phpsessid",
+    "phpsess(?:ion)?id",
+    "gsessionid",
     "sessionid",
-    "session_id",
+    "session[_-]id",
     "sess_id",
     "sessid",
     "aspsessionid[a-z]*",
     "asp\\.net_sessionid",
+    "aspxautodetectcookiesupport",
     "cfid",
     "cftoken",
+    "mscss?id",
     "oscsid",
+    "xtcsid",
     "zenid",
+    "wosid",
+    "___sid",
     "bv_sessionid",
     "bv_engineid",
 )
 _TRACKING_NAMES = (
+    # campaigns
     "utm_[a-z0-9_-]*",
+    "mtm_[a-z]*",
+    "pk_(?:campaign|kwd|keyword|source|medium|content|cid)",
+    "piwik_(?:campaign|kwd|keyword)",
+    "matomo_(?:campaign|kwd|keyword|source|medium|content|cid)",
+    "ga_(?:campaign|content|medium|place|source|term)",
+    "at_(?:campaign|campaign_type|custom[0-9]*|medium)",
+    "ns_(?:campaign|fee|linkname|mchannel|source)",
+    "hsa_[a-z]{2,4}",
+    "wt.mc(?:_[a-z]*)?",
+    "xtor",
+    # clicks on advertisements
     "fbclid",
-    "fb_action_ids",
-    "fb_action_types",
     "gclid",
     "gclsrc",
     "dclid",
     "gbraid",
     "wbraid",
+    "gad_source",
+    "gad_campaignid",
     "srsltid",
     "msclkid",
     "yclid",
@@ -44,14 +62,44 @@ _TRACKING_NAMES = (
     "_openstat",
     "twclid",
     "ttclid",
+    "rdt_cid",
+    "sccid",
+    "epik",
     "li_fat_id",
+    "irclickid",
+    "irgwc",
+    "cjevent",
+    "zanpid",
+    "dicbo",
+    "tblci",
+    "s_kwcid",
+    "ef_id",
+    "mkwid",
+    "pcrid",
+    "rb_clickid",
+    "wickedid",
+    "unicorn_click_id",
+    # shares
+    "fb_(?:action_ids|action_types|ref|source)",
+    "__cft__[^=&]*",
+    "__tn__",
+    "__xts__[^=&]*",
+    "__twitter_impression",
     "igshid",
     "igsh",
+    "ref_src",
+    "soc_src",
+    "soc_trk",
+    "wprov",
+    "usqp",
+    "guccounter",
+    "guce_referrer(?:_sig)?",
+    "_branch_match_id",
+    # letters
     "mc_cid",
     "mc_eid",
     "mkt_tok",
-    "_ga",
-    "_gl",
+    "ml_subscriber(?:_hash)?",
     "_hsenc",
     "_hsmi",
     "__hstc",
@@ -61,17 +109,38 @@ _TRACKING_NAMES = (
     "oly_anon_id",
     "oly_enc_id",
     "vero_id",
-    "wickedid",
-    "rb_clickid",
+    "vero_conv",
+    "_ke",
+    "_kx",
+    "bsft_[a-z]*",
+    "_bta_c",
+    "_bta_tid",
+    "elqtrack(?:id)?",
+    "trk_(?:contact|module|msg|sid)",
+    "sfmc_id",
+    # visitors
+    "_ga",
+    "_gl",
+    "_gac",
 )
 # `sid` is a session id in forums and an article's number in portals: it goes when its value is long, or mixes letters
 # and digits, and stays when it is a plain number or word.
 _SID = "sid=(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[^&;/?]*|[^&;/?]{16,})"
+# `s` and `session` mean anything: they go when the value is a hash, 32 or 40 hexadecimal digits.
+_HASH = "(?:s|ses|sess|session)=(?:[0-9a-f]{40}|[0-9a-f]{32})"
 
-# Nearly all queries hold none of these names: their first letters, matched in lower case, tell so in half the time.
-_maybe = re.compile(
-    f"[?&](?:{'|'.join(sorted({name[:3] for name in (*_SESSION_NAMES, *_TRACKING_NAMES, 'sid')}))})"
-).search
+
+def _beginnings() -> str:
+    """What the names begin with, up to four letters, gathered by the first of them: quick to see that none is there."""
+    names = (*_SESSION_NAMES, *_TRACKING_NAMES, "sid=", "ses", "s=")
+    starts = {re.match("[a-z_.=]{1,4}", name)[0] for name in names}  # type: ignore[index]
+    letters = sorted({start[0] for start in starts})
+    rests = ("|".join(sorted(start[1:] for start in starts if start[0] == letter)) for letter in letters)
+    return "|".join(f"{letter}(?:{rest})" for letter, rest in zip(letters, rests, strict=True))
+
+
+# Nearly all queries hold none of these names: their beginnings, matched in lower case, tell so in half the time.
+_maybe = re.compile(f"[?&](?:{_beginnings()})").search
 # A segment of its own (ASP.NET, cookieless).
 _PATH_SEGMENT = re.compile(r"/\((?:[AFSX]\([^()/]*\))+\)(?=/)", re.I)
 
@@ -80,13 +149,13 @@ _PATH_SEGMENT = re.compile(r"/\((?:[AFSX]\([^()/]*\))+\)(?=/)", re.I)
 @cache
 def _parameter() -> re.Pattern[str]:
     names = "|".join(_SESSION_NAMES + _TRACKING_NAMES)
-    return re.compile(f"[?&](?:(?:{names})(?:=[^&]*)?|{_SID})(?=&|\\Z)", re.I)
+    return re.compile(f"[?&](?:(?:{names})(?:=[^&]*)?|{_SID}|{_HASH})(?=&|\\Z)", re.I)
 
 
 @cache
 def _path_parameter() -> re.Pattern[str]:
     """`;jsessionid=…` at the end of a path segment (servlets)."""
-    return re.compile(f";(?:(?:{'|'.join(_SESSION_NAMES)})=[^;/]*|{_SID})(?=[;/]|\\Z)", re.I)
+    return re.compile(f";(?:(?:{'|'.join(_SESSION_NAMES)})=[^;/]*|{_SID}|{_HASH})(?=[;/]|\\Z)", re.I)
 
 
 def strip_query(query: str) -> str:

@@ -8,9 +8,10 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from gossamer.config import HostRule, PolicyConfig
+from gossamer.config import HostRule, PolicyConfig, UrlRule
 from gossamer.model.domain import without_port
 from gossamer.rules.blocklist import Blocklist
+from gossamer.rules.url_rules import UrlRules
 
 BUSY = frozenset({429, 503})  # statuses of a server that asks to be left alone for a while
 _JITTER = 0.25  # of a wait, at most
@@ -47,9 +48,9 @@ class Manners(msgspec.Struct, frozen=True, gc=False):
 
 
 class Policy:
-    """The manners of every host, and what failing costs it."""
+    """The manners of every host, and what failing costs it; what holds for some URLs."""
 
-    def __init__(self, config: PolicyConfig, rules: tuple[HostRule, ...] = ()) -> None:
+    def __init__(self, config: PolicyConfig, rules: tuple[HostRule, ...] = (), urls: tuple[UrlRule, ...] = ()) -> None:
         self.max_tries = config.max_tries
         self.domain_connections = config.domain_connections
         self.address_connections = config.address_connections
@@ -58,6 +59,7 @@ class Policy:
         self._retry_wait = config.retry_wait
         self._rules = [(rule.pattern, _manners(config, rule)) for rule in rules]
         self._general = _manners(config, HostRule(""))
+        self.urls = UrlRules(urls) if urls else None
         self._blocklist = Blocklist(config.blocklist) if config.blocklist else None
         self.skips_everywhere = self._general.skips and all(manners.skips for _, manners in self._rules)
 

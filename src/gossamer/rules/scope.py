@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from gossamer.config import ScopeConfig
 from gossamer.errors import ConfigError
 from gossamer.model.domain import registered_domain
 from gossamer.model.url import MAX_LENGTH, host_of
-from gossamer.rules.traps import MAX_DIRECTORIES, MAX_REPEATS, looks_like_trap
+from gossamer.rules.calendars import Calendars
+from gossamer.rules.parameters import explodes
+from gossamer.rules.traps import CALENDAR, MAX_DIRECTORIES, MAX_REPEATS, PARAMETERS, looks_like_trap
 
 MODES: Final = ("host", "domain", "any")
 
@@ -30,14 +33,21 @@ class Scope:
         exclude: Sequence[str] = (),
         max_url_length: int = MAX_LENGTH,
         max_directories: int = MAX_DIRECTORIES,
+        domain_hosts: int = 0,
+        now: float | None = None,
     ) -> None:
-        """`include`, `exclude`: regular expressions searched for in the URL; one match is enough for either."""
+        """`include`, `exclude`: regular expressions searched for in the URL; one match is enough for either.
+
+        `now`: calendars are judged by it; without it they are not.
+        """
         if mode not in MODES:
             raise ConfigError(f"scope is {mode!r}: it must be one of {', '.join(MODES)}")
         self.mode = mode
         self._everywhere = mode == "any"
         self.max_url_length = max_url_length
         self.max_directories = max_directories
+        self.domain_hosts = domain_hosts  # for the frontier, which knows hosts
+        self._beyond = Calendars(now).lead_beyond if now is not None else None
         # A path with so few slashes is no trap of either kind; two slashes are the scheme's.
         self._harmless = 2 + min(MAX_REPEATS, max_directories + 1)
         self._include = [_compiled("include", pattern) for pattern in include]
@@ -45,6 +55,17 @@ class Scope:
         self._hosts: set[str] = set()
         self._domains: set[str] = set()
         self._inside: dict[str, bool] = {}
+
+    @classmethod
+    def of(cls, config: ScopeConfig, now: float) -> Scope:
+        return cls(
+            config.scope,
+            config.include,
+            config.exclude,
+            max_directories=config.max_directories,
+            domain_hosts=config.domain_hosts,
+            now=now,
+        )
 
     def load(self, seeds: Iterable[str]) -> None:
         seeds = set(seeds)
@@ -68,7 +89,8 @@ class Scope:
     def judge(self, url: str) -> str:
         """Empty when the normalised URL belongs, or else the rule that excludes it.
 
-        One of "scope", "length", "exclude", "include", "trap-repeated", "trap-depth".
+        One of "scope", "length", "exclude", "include", "trap-repeated", "trap-depth", "trap-calendar",
+        "trap-parameters".
         """
         slash = url.find("/", 8)
         if not self._everywhere:
@@ -84,7 +106,12 @@ class Scope:
             return "exclude"
         if self._include and not any(included.search(url) for included in self._include):
             return "include"
-        return looks_like_trap(url[slash:], self.max_directories) if url.count("/") > self._harmless else ""
+        if url.count("/") > self._harmless and (reason := looks_like_trap(url[slash:], self.max_directories)):
+            return reason
+        # Every new URL comes here, and most have neither a year nor a query.
+        if ("/2" in url or "/1" in url or "=" in url) and self._beyond is not None and self._beyond(url, slash):
+            return CALENDAR
+        return PARAMETERS if "?" in url and explodes(url[url.index("?") + 1 :]) else ""
 
     def _remember(self, origin: str, url: str) -> bool:
         if len(self._inside) >= _MAX_REMEMBERED:

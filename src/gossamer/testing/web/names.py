@@ -6,6 +6,8 @@ Eight hosts in a row belong to four registered domains, of one, one, two and fou
 
 from __future__ import annotations
 
+import re
+
 from gossamer.testing.web.dice import mix
 from gossamer.testing.web.words import ADJECTIVES, NOUNS
 
@@ -15,6 +17,7 @@ _DOMAIN_OF = (0, 1, 2, 2, 3, 3, 3, 3)  # host & 7 -> which domain of its four
 _LABEL_OF = (0, 0, 0, 1, 0, 1, 2, 3)
 _FIRST_HOST = (0, 1, 2, 4)
 _DOMAIN_HOSTS = (1, 1, 2, 4)
+_BELOW = re.compile(r"u-[0-9a-f]{1,16}\.(.+)")
 
 
 class HostNames:
@@ -42,6 +45,11 @@ class HostNames:
         if place >= _DOMAIN_HOSTS[kind] or self._domain(int(number)) != domain:
             return None
         return 8 * (int(number) >> 2) + _FIRST_HOST[kind] + place
+
+    def above(self, name: str) -> int | None:
+        """The host that answers for a name made up below it, such as u-1f.www.amber-field-4.test."""
+        found = _BELOW.fullmatch(name)
+        return None if found is None else self.index(found[1])
 
     def _domain(self, number: int) -> str:
         x = mix(self._seed, number, 1)

@@ -56,7 +56,12 @@ _FORMATS: dict[Section, bytes] = {
 }
 _SECTION_OF = {form: section for section, form in _FORMATS.items()}
 _NUMBERED = re.compile(rb"(/(?:[a-z]+/|list\?page=))(0|[1-9][0-9]{0,11})((?:\.[a-z]+)?)")
-TRAPS = (b"/calendar/", b"/cart?sid=", b"/deep/")
+# Endless places, by what their paths begin with; `traps` has what is there.
+CALENDAR, CART, DEEP, BASKET, SHOP = b"/calendar/", b"/cart?", b"/deep/", b"/basket?visit=", b"/shop?"
+MORE, LOST, LOGIN, WILD = b"/more/", b"/lost/", b"/login?return=", b"/wild/"
+WILD_HOST = b"//u-%x.%b" + WILD + b"%d"  # a link to one of the endless hosts below a host
+_ENDLESS = (CALENDAR, CART, DEEP, BASKET, SHOP, MORE, LOST, LOGIN, WILD)
+TRAPS = (*_ENDLESS, b"//")  # links into them
 
 
 def page_path(page: int) -> bytes:
@@ -89,6 +94,8 @@ def parse_path(path: bytes) -> Resource | None:
     page = page_number(path)
     if page is not None:
         return Resource(Section.PAGE, page, path)
+    if path.startswith(_ENDLESS):
+        return Resource(Section.TRAP, 0, path)
     found = _NUMBERED.fullmatch(path)
     if found:
         section = _SECTION_OF.get(found[1] + b"%d" + found[3])
@@ -97,8 +104,6 @@ def parse_path(path: bytes) -> Resource | None:
         return Resource(Section.PRINT, 0, path)
     if path == b"/style.css":
         return Resource(Section.STYLE, 0, path)
-    if path.startswith(TRAPS):
-        return Resource(Section.TRAP, 0, path)
     return None
 
 

@@ -7,7 +7,7 @@ from gossamer.testing.web.extras import Extra
 from gossamer.testing.web.hosts import Host, origin_of
 from gossamer.testing.web.paths import Resource, Section, page_path, path_of
 from gossamer.testing.web.text import BLOCKS, TITLES
-from gossamer.testing.web.traps import trap_entrance, trap_links
+from gossamer.testing.web.traps import trap_page
 from gossamer.testing.web.world import World, list_links
 
 _CACHED_FRAMES = 16_384
@@ -70,7 +70,7 @@ class Renderer:
             parts.append(b'<li><a href="%b">private</a>\n' % path_of(Section.PRIVATE, private))
         parts.append(b"</ul>\n")
         if varied:
-            parts += [self._extra(extra, number) for extra in world.extras(host, number)]
+            parts += [self._extra(host, extra, number) for extra in world.extras(host, number)]
             parts.append(b"<p>version %d</p>\n" % version)
         parts.append(b"<p>h%dp%d" % (origin, number))
         parts.append(frame.foot)
@@ -82,16 +82,17 @@ class Renderer:
 
     def leaf(self, host: Host, resource: Resource) -> bytes:
         """A page outside the tree: private, hidden, archive, list and trap pages."""
-        if resource.section is Section.LIST:
-            links = list_links(resource.number, host.size)
-        elif resource.section is Section.TRAP:
-            links = [b"/", *trap_links(resource.path)]
-        else:
-            links = [b"/"]
-        items = [
-            b'<li><a href="%b">%b</a>\n' % (path.replace(b"&", b"&amp;"), path[1:].split(b"?")[0]) for path in links
-        ]
-        return self._short(host, resource.path, [b"<ul>\n", *items, b"</ul>\n"])
+        if resource.section is Section.TRAP:
+            return self._trap(host, resource)
+        links = list_links(resource.number, host.size) if resource.section is Section.LIST else [b"/"]
+        return self._short(host, resource.path, _items(links))
+
+    def _trap(self, host: Host, resource: Resource) -> bytes:
+        """Pages of a trap are alike but for what the trap itself changes."""
+        frame = self._frames.get(host.index) or self._frame(host)
+        title, text, links = trap_page(resource, self._name(host.origin))
+        parts = [frame.first, title, b"</title>\n</head>\n<body>\n<h1>", title, b"</h1>\n<p>", text, b"</p>\n"]
+        return b"".join([*parts, *_items(links), b"<p>Welcome", frame.foot])
 
     def dead_end(self, host: Host, path: bytes) -> bytes:
         """A page without links: what a faulty URL shows if it shows anything."""
@@ -143,12 +144,16 @@ class Renderer:
             found[turn] = b'<li><a href="%b">%b</a>\n' % (href, pool.titles[page % TITLES])
         return found
 
-    def _extra(self, extra: Extra, number: int) -> bytes:
-        path = trap_entrance(number) if extra.section is Section.TRAP else path_of(extra.section, extra.number)
-        path = path.replace(b"&", b"&amp;")
+    def _extra(self, host: Host, extra: Extra, number: int) -> bytes:
+        path = self._world.path_of(host, number, extra).replace(b"&", b"&amp;")
         if extra.form == "css":
             return b'<link rel="stylesheet" href="%b">\n' % path
         if extra.form == "img":
             return b'<img src="%b" alt="">\n' % path
         rel = b' rel="nofollow"' if extra.form == "nofollow" else b""
         return b'<p><a%b href="%b">%b</a></p>\n' % (rel, path, extra.section.value.encode())
+
+
+def _items(links: list[bytes]) -> list[bytes]:
+    escaped = [link.replace(b"&", b"&amp;") for link in links]
+    return [b"<ul>\n", *(b'<li><a href="%b">%b</a>\n' % (link, link.split(b"?")[0]) for link in escaped), b"</ul>\n"]

@@ -1,6 +1,6 @@
 """What a correct crawler finds: every URL it comes to know, and what becomes of each.
 
-Exact for every profile as far as the web is finite. Traps (endless calendars, session ids, directories) have no end and
+Exact for every profile as far as the web is finite. Traps (`traps` has them) have no end and
 so no truth: links into them are left out, and a crawl of a hostile web is compared on the rest.
 """
 

@@ -77,7 +77,13 @@ class World:
 
     def find(self, name: str) -> Host | None:
         index = self.names.index(name)
-        return self.host(index) if index is not None and index < self.hosts else None
+        below = index is None and self.profile.traps
+        if below:
+            index = self.names.above(name)
+        if index is None or index >= self.hosts:
+            return None
+        host = self.host(index)
+        return None if below and host.well else host
 
     def url(self, host: int, path: bytes | str = b"/") -> str:
         return f"http://{self.names.name(host)}{path if isinstance(path, str) else path.decode()}"
@@ -120,6 +126,12 @@ class World:
             return []
         nofollow = bool(self.directives(host, page).nofollow)
         return extras(self.seed, host.origin, page, host.size, nofollow, self.profile.traps and not host.well)
+
+    def path_of(self, host: Host, page: int, extra: Extra) -> bytes:
+        """Where a further link of a page goes."""
+        if extra.section is Section.TRAP:
+            return trap_entrance(page, self.names.name(host.origin).encode())
+        return path_of(extra.section, extra.number)
 
     def redirect(self, host: Host, resource: Resource) -> Redirect:
         """Where /go, /loop and /out lead: mostly to a page, sometimes on, away, round in circles or nowhere."""
@@ -166,7 +178,7 @@ class World:
             found.append((here, path_of(Section.PRIVATE, private)))
         for extra in self.extras(host, number):
             if extra.form == "a" or (embedded and extra.form in ("img", "css")):
-                found.append((here, trap_entrance(number) if extra.section is Section.TRAP else path_of(*extra[:2])))
+                found.append((here, self.path_of(host, number, extra)))
         return found
 
     def _leaf_links(self, host: Host, resource: Resource) -> list[tuple[int, bytes]]:
