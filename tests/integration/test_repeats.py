@@ -15,7 +15,7 @@ from gossamer.frontier.notes import AGREE
 from gossamer.model import State
 from gossamer.rules.yields import ASIDE_AFTER
 from gossamer.testing import TinyWeb
-from gossamer.testing.web import Request
+from gossamer.testing.web import Reply, Request
 from gossamer.testing.web.message import response
 
 TEXT = " ".join(f"word{number}" for number in range(300))
@@ -227,3 +227,42 @@ def test_the_same_page_everywhere_is_fetched_wherever_a_page_leads(tmp_path: Pat
         for url in every:
             web.add_page(url, body="<p>closed for today</p>", links=["http://c.test/"])
         assert crawl(tmp_path / "c", ["http://c.test/"], web.connect).pages == 121
+
+
+class _Wildcard(TinyWeb):
+    """Every host below wild.test shows the same page, with links to hosts that nobody has heard of."""
+
+    def answer(self, request: Request) -> bytes | Reply:
+        name = request.host.decode()
+        if not name.endswith(".wild.test") or request.target == b"/robots.txt":
+            return super().answer(request)
+        label = name.partition(".")[0]
+        links = "".join(f'<a href="http://{label}{step}.wild.test/">more</a>' for step in "abc")
+        return response(200, "text/html", f"<p>Welcome to this wonderful new site.</p>{links}".encode())
+
+
+def test_hosts_without_end_are_left(tmp_path: Path) -> None:
+    with _Wildcard() as web:
+        normal = [f"http://h{number}.good.test/" for number in range(30)]
+        web.add_page("http://a.test/", links=["http://x.wild.test/", *normal])
+        for number, url in enumerate(normal):
+            words = " ".join(f"own{number}x{word}" for word in range(50))
+            web.add_page(url, body=f"<p>{words}</p>")
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect, time_limit="60s")
+        asked = asked_for(web)
+    assert summary.reason == "complete"
+    assert urls(tmp_path / "c", State.FETCHED) >= set(normal)
+    assert ASIDE_AFTER < len([path for path in asked if ".wild.test/" in path]) < 60
+    (found,) = read_findings(tmp_path / "c")
+    assert (found.kind, found.what) == ("endless", "wild.test")
+    waiting = min(urls(tmp_path / "c", State.QUEUED))
+    assert "the hosts of wild.test have no end" in explain(tmp_path / "c", waiting).sentence
+
+
+def test_seeds_are_visited_wherever_they_are(tmp_path: Path) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    with _Wildcard() as web:
+        seeds = [f"http://{one}{other}.wild.test/" for one in "ab" for other in letters]
+        crawl(tmp_path / "c", seeds, web.connect, time_limit="60s")
+        asked = asked_for(web)
+    assert {url.removeprefix("http://") for url in seeds} <= set(asked)

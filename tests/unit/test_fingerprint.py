@@ -38,7 +38,12 @@ def test_what_is_no_text_says_nothing() -> None:
         b'<p class="x" title="y">some words that <i>stand</i> here</p>'
     )
     assert fingerprint(plain) == fingerprint(dressed) != 0
-    assert fingerprint(b"<p></p>") == fingerprint(b"") == 0
+    assert fingerprint(b"<p></p>") == fingerprint(b"") == fingerprint(b"<p>far too few words") == 0
+
+
+def test_addresses_are_no_words() -> None:
+    link = b'This site is being built. <a href="//%b.test/">//%b.test/</a>'
+    assert fingerprint(link % (b"one", b"one")) == fingerprint(link % (b"two", b"two")) != 0
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=70))
@@ -56,6 +61,15 @@ def test_a_long_row_is_counted_right() -> None:
     votes = int.from_bytes(b"".join(number.to_bytes(8, "little") for number in numbers), "little")
     expected = sum(1 << bit for bit in range(64) if sum(number >> bit & 1 for number in numbers) > 4095)
     assert _majority(votes, len(numbers)) == expected
+
+
+def test_empty_months_are_near_and_others_are_not() -> None:
+    month = "<h1>{0} {1}</h1><p>No events this month.</p><p>{0} {1} - the town hall of Anytown</p>"
+    may, june = (fingerprint(month.format(*date).encode(), dated=True) for date in (("May", 2019), ("June", 2020)))
+    assert is_near(may, june)
+    assert not is_near(*(fingerprint(month.format(*date).encode()) for date in (("May", 2019), ("June", 2020))))
+    busy = month.replace("No events this month.", "7 Flower market. 9 Concert of the choir. 20 Elections.")
+    assert not is_near(may, fingerprint(busy.format("June", 2020).encode(), dated=True))
 
 
 @given(st.binary(max_size=300))

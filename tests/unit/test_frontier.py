@@ -433,3 +433,19 @@ def test_robots_txt_at_a_host_that_is_down_cannot_be_had(tmp_path: Path) -> None
     assert asked
     assert frontier.exhausted, "both are taken for down"
     frontier.close()
+
+
+def test_a_host_that_does_not_use_its_turn_passes_it_on(tmp_path: Path) -> None:
+    """All of its URLs turn out to be forbidden; others of its domain wait for it."""
+    policy_of_one = Policy(PolicyConfig(delay=0.0, domain_connections=1))
+    frontier = Frontier(tmp_path / "frontier", FrontierConfig(), policy_of_one, Scope("any"), None, NOW)
+    names = [f"h{number}.a.test" for number in range(4)]
+    frontier.add([f"http://{name}/private" for name in names], 0, 4)
+    closed = robots_from_status(200, b"User-agent: *\nDisallow: /private", "gossamer")
+    for _ in names:
+        (robots,) = frontier.lease(NOW, 9)
+        frontier.settle_robots(robots, closed, NOW, 0.0, NOW + 1e6)
+    assert frontier.lease(NOW, 9) == []
+    assert frontier.counts.excluded == len(names)
+    assert frontier.exhausted
+    frontier.close()

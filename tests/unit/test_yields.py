@@ -31,16 +31,16 @@ def test_places(path: str, place: str) -> None:
 
 def seen(yields: Yields, path: str, mark: int, size: int = SIZE) -> bool:
     """Whether the page was barren, if it was looked at."""
-    return yields.looks(path, size) and yields.saw(path, size, mark) is not None
+    return yields.looks(place_of(path), size) and yields.saw(place_of(path), path, size, mark) is not None
 
 
 def test_pages_that_differ_are_looked_at_less_and_less() -> None:
     yields = Yields()
     looked_at = []
     for number in range(1, 200):
-        if yields.looks(f"/d/{number}", SIZE):
+        if yields.looks("/d/", SIZE):
             looked_at.append(number)
-            assert yields.saw(f"/d/{number}", SIZE, number * 0x9E3779B97F4A7C15 % 2**64) is None
+            assert yields.saw("/d/", f"/d/{number}", SIZE, number * 0x9E3779B97F4A7C15 % 2**64) is None
     assert looked_at == [2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129]
     assert yields.barren == {}
 
@@ -50,7 +50,7 @@ def test_a_row_of_barren_pages_costs_the_place_its_standing() -> None:
     standings = []
     for number in range(1, CLOSED_AFTER + 4):
         seen(yields, f"/d/{number}", 7)
-        standings.append((yields.standing("/d/x", suspect=True), yields.standing("/d/x", suspect=False)))
+        standings.append((yields.standing("/d/", suspect=True), yields.standing("/d/", suspect=False)))
     good, last, aside = Standing.GOOD, Standing.LAST, Standing.ASIDE
     first = 2  # the page that the third is compared with
     assert standings[first + LAST_AFTER - 2] == (good, good)
@@ -58,44 +58,56 @@ def test_a_row_of_barren_pages_costs_the_place_its_standing() -> None:
     assert standings[first + ASIDE_AFTER - 1] == (aside, last)
     assert standings[first + CLOSED_AFTER - 2] == (aside, last)
     assert standings[first + CLOSED_AFTER - 1] == (aside, aside)
-    assert yields.standing("/other/x", suspect=True) is good
+    assert yields.standing("/other/", suspect=True) is good
 
 
-@pytest.mark.parametrize("size", [SIZE, 9000])
-def test_one_page_with_something_new_restores_it(size: int) -> None:
-    """Whether its fingerprint shows it, or already its size."""
+def test_one_page_with_something_new_restores_it() -> None:
     yields = Yields()
     for number in range(1, ASIDE_AFTER + 3):
         seen(yields, f"/d/{number}", 7)
-    assert yields.standing("/d/x", suspect=True) is Standing.ASIDE
-    assert not seen(yields, "/d/new", 0xFFFF_0000_FFFF, size)
+    assert yields.standing("/d/", suspect=True) is Standing.ASIDE
+    assert not seen(yields, "/d/new", 0xFFFF_0000_FFFF)
     assert yields.barren == {}
-    assert yields.standing("/d/x", suspect=True) is Standing.GOOD
+    assert yields.standing("/d/", suspect=True) is Standing.GOOD
+
+
+def test_pages_of_other_sizes_are_not_compared_until_there_is_reason_to() -> None:
+    yields = Yields()
+    assert not seen(yields, "/d/1", 7)
+    assert not seen(yields, "/d/2", 7)
+    assert not yields.looks("/d/", 2 * SIZE)
+    yields.repeats("/d/", "/d/x", SIZE, "/original")
+    assert seen(yields, "/d/y", 7, 2 * SIZE)
+
+
+def test_pages_without_words_are_never_barren() -> None:
+    yields = Yields()
+    assert [seen(yields, f"/d/{number}", 0) for number in range(20)] == [False] * 20
 
 
 def test_the_same_page_again_counts_at_once() -> None:
     yields = Yields()
     for number in range(ASIDE_AFTER):
-        barren = yields.repeats(f"/d/{number}", SIZE, "/original")
+        barren = yields.repeats("/d/", f"/d/{number}", SIZE, "/original")
         assert barren.row == number + 1
-    assert yields.standing("/d/x", suspect=True) is Standing.ASIDE
+    assert yields.standing("/d/", suspect=True) is Standing.ASIDE
     assert yields.barren["/d/"].like == "/original"
 
 
 def test_what_was_kept_holds() -> None:
     yields = Yields()
     for number in range(ASIDE_AFTER):
-        yields.repeats(f"/d/{number}", SIZE, "/original")
-    assert Yields(yields.barren).standing("/d/x", suspect=True) is Standing.ASIDE
+        yields.repeats("/d/", f"/d/{number}", SIZE, "/original")
+    assert Yields(yields.barren).standing("/d/", suspect=True) is Standing.ASIDE
 
 
 def test_endless_directories_are_one_place_in_the_end() -> None:
     yields = Yields()
     for number in range(200):
         name = "".join(chr(97 + int(digit)) for digit in str(number))
-        yields.repeats(f"/{name}/x", SIZE, "/original")
+        yields.repeats(f"/{name}/", f"/{name}/x", SIZE, "/original")
     assert len(yields.barren) <= 33
-    assert yields.standing("/new/x", suspect=True) is Standing.ASIDE
+    assert yields.standing("/new/", suspect=True) is Standing.ASIDE
 
 
 def test_small_differences_of_the_fingerprint_are_none() -> None:

@@ -26,6 +26,7 @@ from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
 from gossamer.parse import LinkScanner
 from gossamer.parse.fingerprint import content_keys, fingerprint
+from gossamer.rules.calendars import is_dated
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
 from gossamer.rules.reserved import Reserved
@@ -200,6 +201,8 @@ class Agent:
             suspect = self._is_barren(visit, page, contents, digest, earlier, bool(links))
         if links:
             hops = visit.hops + 1 if 300 <= page.status < 400 else 0
+            if not suspect and "?" in page.url:
+                links = self._add_own(links, visit, page.url)
             self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY, hops, suspect)
         address = self._fetcher.own_address(visit.host, page)
         self.frontier.settle_page(
@@ -238,6 +241,15 @@ class Agent:
         links = self._links(page)
         return links if len(links) <= _STUB_LINKS else []
 
+    def _add_own(self, links: list[str], visit: Visit, url: str) -> list[str]:
+        """Links of a program to itself with other parameters are suspect, whatever it shows. Gives the others."""
+        itself = url[: url.index("?") + 1]
+        own = [link for link in links if link.startswith(itself)]
+        if not own:
+            return links
+        self.frontier.add(own, visit.depth + 1, _NORMAL_PRIORITY, 0, suspect=True)
+        return [link for link in links if not link.startswith(itself)]
+
     def _is_barren(
         self,
         visit: Visit,
@@ -253,7 +265,7 @@ class Agent:
             repeats.remember(contents, Payload(page.url, page.fetched_at, digest, followed))
             if not repeats.looks(visit, size, digest):
                 return False
-            barren, finding = repeats.saw(visit, size, fingerprint(page.body))
+            barren, finding = repeats.saw(visit, size, fingerprint(page.body, is_dated(page.url)))
         else:
             self.statistics.duplicates += 1
             if followed and not earlier.followed:

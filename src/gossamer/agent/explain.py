@@ -9,11 +9,12 @@ from pathlib import Path
 import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
-from gossamer.agent.findings import REMEDY
+from gossamer.agent.findings import FINDING, REMEDY
 from gossamer.config import load
 from gossamer.errors import SeedError
 from gossamer.frontier.reader import FrontierReader, HostView
 from gossamer.model import State, VisitRecord
+from gossamer.model.domain import registered_domain
 from gossamer.model.url import host_of, seed_url, split, why_not
 from gossamer.rules.policy import Policy
 from gossamer.rules.scope import Scope
@@ -69,9 +70,10 @@ def explain(home: Path, text: str, now: float | None = None) -> Explanation:
             now = time.time() if now is None else now
             scope = Scope.of(config.scope, now)
             scope.load(reader.meta_names(SEED_HOST))
+            endless = reader.meta(f"{FINDING}endless:{registered_domain(name)}") is not None
         finally:
             reader.close()
-    sentence = _unknown(url, scope, host) if visit is None else _why(visit, host, policy, now)
+    sentence = _unknown(url, scope, host) if visit is None else _why(visit, host, policy, endless, now)
     return Explanation(url, sentence, visit is not None, visit, host)
 
 
@@ -86,7 +88,7 @@ def _unknown(url: str, scope: Scope, host: HostView | None) -> str:
     )
 
 
-def _why(visit: VisitRecord, host: HostView | None, policy: Policy, now: float) -> str:
+def _why(visit: VisitRecord, host: HostView | None, policy: Policy, endless: bool, now: float) -> str:
     name = host_of(visit.url)
     if visit.state is State.FETCHED:
         moved = " It is a redirect; where it leads is a visit of its own." if 300 <= visit.status < 400 else ""
@@ -101,7 +103,7 @@ def _why(visit: VisitRecord, host: HostView | None, policy: Policy, now: float) 
     rest = f"for {_span(host.due - now)} more" if host.due > now else "no longer"
     if policy.manners(name).blocked:
         return f"It is queued, and stays so: its host is on the blocklist.{others}"
-    if policy.manners(name).skips and (why := _repeats(visit.url, host)):
+    if policy.manners(name).skips and (why := _repeats(visit.url, host, endless)):
         return why + others
     if policy.is_down(host.failures):
         return f"It is queued; its host is down: {host.failures} failures in a row, and it rests {rest}.{others}"
@@ -114,7 +116,9 @@ def _why(visit: VisitRecord, host: HostView | None, policy: Policy, now: float) 
     return f"It is queued, and waits for its turn.{others}"
 
 
-def _repeats(url: str, host: HostView) -> str:
+def _repeats(url: str, host: HostView, endless: bool) -> str:
+    if endless and not host.pages:
+        return f"It is queued, and put aside: the hosts of {registered_domain(host.name)} have no end. {REMEDY}"
     if host.mirror_of:
         return f"It is queued, and stays so: its host shows the pages of {host.mirror_of}, and is left. {REMEDY}"
     place = place_of(split(url)[1])

@@ -13,6 +13,7 @@ FINDING = "finding:"  # what the names of findings among the committed begin wit
 _MOST_NOTICES = 20
 _SENTENCES = {
     "mirror": "{what} shows the pages of {like} ({pages} in a row): it is left from here on",
+    "endless": "the hosts of {what} have no end: the last {pages} of them show what {like} shows; more are put aside",
     "barren": "{what} brings nothing new: the last {pages} pages repeat {like}; URLs found there are put aside",
 }
 REMEDY = 'To crawl it all the same, set duplicates = "follow" in [policy], or in [hosts."NAME"], of gossamer.toml.'

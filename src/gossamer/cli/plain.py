@@ -126,7 +126,7 @@ def _breakdown(progress: Progress) -> list[tuple[str, str]]:
     if progress.reasons:
         rows.append(("failed", _mix(progress.reasons)))  # tries, those that were repeated included
     if progress.duplicates or progress.aside:
-        found = {"mirrors of hosts": "mirror", "barren places": "barren"}
+        found = {"mirrors of hosts": "mirror", "barren places": "barren", "endless domains": "endless"}
         counts = {name: progress.findings.get(kind, 0) for name, kind in found.items()}
         repeated = f"{count(progress.duplicates)} pages the same as others · {count(progress.aside)} URLs put aside"
         rows.append(("repeated", " · ".join([repeated, *filter(None, [_mix(counts)])])))

@@ -22,7 +22,7 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import FORMAT, Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
-from gossamer.frontier.hosts import ROBOTS, Entry, HostQueue, Origin, Place
+from gossamer.frontier.hosts import ROBOTS, Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.repeats import Repeats
@@ -34,7 +34,7 @@ from gossamer.model.url import host_of
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.robots import ALLOW_ALL, Robots
 from gossamer.rules.scope import Scope
-from gossamer.rules.yields import Standing, Yields
+from gossamer.rules.yields import Standing
 
 _ASK_ROBOTS_AGAIN = 3600.0  # seconds after robots.txt could not be had, while older rules hold
 _ROBOTS_GIVEN_UP = 30 * 86_400.0
@@ -184,6 +184,8 @@ class Frontier:
                 self.leased += 1
                 self.schedule.begin(host)
                 host.due = now if host.burst + 1 < host.manners.burst else now + host.delay
+            else:
+                self.schedule.pass_on(host, now)
             self._offer(host, now)
         return visits
 
@@ -203,6 +205,8 @@ class Frontier:
                 self._roster.refill(host, level)
                 entry = level.peek()
                 assert entry is not None, f"{host.name} has more on disk at priority {level.priority}, and has not"
+            if manners.skips and (host.yields or not host.pages) and self._put_off(host, level, entry):
+                continue
             rules = host.robots.get(entry.scheme)
             if rules is None or rules[1] <= now:
                 return self._robots_visit(host, entry.scheme, now)
@@ -213,8 +217,6 @@ class Frontier:
                 reason = "blocklist"
             elif manners.max_pages and host.pages + len(host.leased) >= manners.max_pages:
                 reason = "host_pages"
-            elif host.yields is not None and manners.skips and self._put_off(host, entry, host.yields):
-                continue
             else:
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
                 room = self._pattern_pages.take(url) if self._pattern_pages is not None else Room.YES
@@ -233,14 +235,15 @@ class Frontier:
             self.counts.excluded += 1
         return None
 
-    def _put_off(self, host: HostQueue, entry: Entry, yields: Yields) -> bool:
-        """Whether an entry is not visited now, because its place brings nothing new: others come first."""
-        standing = yields.standing(entry.path, entry.hops >= keys.SUSPECT)
-        if standing is Standing.GOOD:
+    def _put_off(self, host: HostQueue, level: Level, entry: Entry) -> bool:
+        """Whether an entry is not visited now, because nothing new is to be expected: others come first."""
+        standing = self.repeats.standing(host, entry.path, entry.hops >= keys.SUSPECT)
+        if standing is Standing.GOOD or not entry.depth:  # a seed is visited because somebody says so
             return False
         priority = keys.LAST if standing is Standing.LAST else keys.ASIDE
         if entry.priority >= priority:
             return False
+        level.take(entry)
         self._queue_again(host, entry, entry.tries, priority)
         self.counts.aside += standing is Standing.ASIDE
         return True

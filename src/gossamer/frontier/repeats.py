@@ -8,8 +8,12 @@ from gossamer.frontier.hosts import HostQueue
 from gossamer.frontier.notes import Finding, Payload, Twins
 from gossamer.frontier.roster import Roster
 from gossamer.model import Visit
+from gossamer.model.domain import registered_domain
 from gossamer.model.url import host_of, split
-from gossamer.rules.yields import ASIDE_AFTER, FIRST_LOOK, Barren, Yields, place_of
+from gossamer.rules.yields import ASIDE_AFTER, FIRST_LOOK, Barren, Standing, Yields, place_of
+
+_MOST_DOMAINS = 16_384  # whose hosts are compared with each other
+_ENDLESS = 24  # hosts in a row that showed the same: no further one is visited, whoever links to it
 
 
 class Repeats:
@@ -22,6 +26,7 @@ class Repeats:
         self._database = database
         self._roster = roster
         self._hosts = roster.hosts
+        self._domains = Yields(most=_MOST_DOMAINS, closed_after=_ENDLESS)  # not kept: it is found again in a few pages
 
     def earlier(self, contents: tuple[bytes, ...]) -> Payload | None:
         """Where content of one of these keys was found first; None when it is new."""
@@ -47,48 +52,59 @@ class Repeats:
             return None
         _, path = split(visit.url)
         other = host_of(earlier)
-        if other == host.name:
-            earlier = split(earlier)[1]
-        elif split(earlier)[1] == path:  # which says something of the host, and nothing of the place
+        if other != host.name and _is_one_of_many(host) and registered_domain(other) == host.domain:
+            return self._endless(host, self._domains.repeats(host.domain, visit.url, size, earlier))
+        if other != host.name and split(earlier)[1] == path:  # which says something of the host, and not of the place
             return self._compared(host, other, same=True)
         if host.yields is None:
             host.yields = Yields()
-        return self._barren(host, path, host.yields.repeats(path, size, earlier))
+        return self._barren(host, host.yields.repeats(place_of(path), path, size, earlier))
 
     def looks(self, visit: Visit, size: int, digest: bytes) -> bool:
-        """Whether a new page is to be compared with others of its place; `saw` must be told its fingerprint then."""
+        """Whether a new page is to be compared with others; `saw` must be told its fingerprint then."""
         host = self._hosts[visit.host]
-        if not host.manners.skips or (host.pages < FIRST_LOOK and host.yields is None):
+        if not host.manners.skips:
             return False
+        if host.pages < FIRST_LOOK and host.yields is None:
+            return _is_one_of_many(host) and self._domains.looks(host.domain, size)
         path = visit.url[visit.url.index("/", 8) :]
         if host.twins is not None:
             self._compare(host, visit.url, path, digest)
         if host.yields is None:
             host.yields = Yields()
-        known = len(host.yields.barren)
-        looks = host.yields.looks(path, size)
-        host.noted |= len(host.yields.barren) != known
-        return looks
+        return host.yields.looks(place_of(path), size)
 
     def saw(self, visit: Visit, size: int, mark: int) -> tuple[bool, Finding | None]:
         """Whether a page with this fingerprint is barren, and what that shows."""
         host = self._hosts[visit.host]
-        assert host.yields is not None, "looks() made it"
+        if host.yields is None:
+            barren = self._domains.saw(host.domain, visit.url, size, mark)
+            return barren is not None, None if barren is None else self._endless(host, barren)
         _, path = split(visit.url)
         known = len(host.yields.barren)
-        barren = host.yields.saw(path, size, mark)
+        barren = host.yields.saw(place_of(path), path, size, mark)
         if barren is None:
             host.noted |= len(host.yields.barren) != known
             return False, None
-        return True, self._barren(host, path, barren)
+        return True, self._barren(host, barren)
+
+    def standing(self, host: HostQueue, path: str, suspect: bool) -> Standing:
+        """Of a URL, by what its place and, before anything is known of its host, the domain have brought."""
+        if host.yields is not None:
+            return host.yields.standing(place_of(path), suspect)
+        return self._domains.standing(host.domain, suspect) if _is_one_of_many(host) else Standing.GOOD
 
     @staticmethod
-    def _barren(host: HostQueue, path: str, barren: Barren) -> Finding | None:
+    def _barren(host: HostQueue, barren: Barren) -> Finding | None:
         host.noted = True
         if barren.row != ASIDE_AFTER:
             return None
         like = barren.like if "://" in barren.like else host.name + barren.like
-        return Finding("barren", host.name + place_of(path), like, barren.row)
+        return Finding("barren", host.name + place_of(barren.page), like, barren.row)
+
+    @staticmethod
+    def _endless(host: HostQueue, barren: Barren) -> Finding | None:
+        return Finding("endless", host.domain, barren.like, barren.row) if barren.row == ASIDE_AFTER else None
 
     def _compare(self, host: HostQueue, url: str, path: str, digest: bytes) -> None:
         """A new page of a host that others resemble: if they have that path, they differ in it."""
@@ -110,3 +126,8 @@ class Repeats:
         host.mirror_of = other
         host.noted = True
         return Finding("mirror", host.name, other, host.twins.counts[other][0])
+
+
+def _is_one_of_many(host: HostQueue) -> bool:
+    """A host whose domain may have any number of them, before its first page."""
+    return not host.pages and host.name not in (host.domain, "www." + host.domain)

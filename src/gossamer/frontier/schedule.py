@@ -139,6 +139,11 @@ class Schedule:
                 self._in_hand[group] = left
             else:
                 del self._in_hand[group]
+        self.pass_on(host, now)
+
+    def pass_on(self, host: HostQueue, now: float) -> None:
+        """This host does not use its turn, or no longer: one that was held for it may come."""
+        for group in host.groups:
             held = self._held.get(group)
             if held:
                 released = held.popleft()

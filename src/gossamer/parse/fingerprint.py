@@ -12,10 +12,11 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from xxhash import xxh3_64_digest, xxh3_128_digest
+from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
 
 _READ: Final = 128 * 1024  # bytes of a page that are looked at
-_MOST: Final = 8192  # pairs of words
+_LEAST, _MOST = 5, 8192  # words
+_FEW: Final = 40  # words, each once
 _LANES: Final = (0, 16, 32, 48)
 
 # What is no text: scripts, styles, comments, tags. Possessive, so that no page is slow.
@@ -35,13 +36,18 @@ def content_keys(body: bytes, host: str) -> tuple[bytes, ...]:
     return (xxh3_128_digest(body),)
 
 
-def fingerprint(body: bytes) -> int:
-    """Of a page's words, in whatever encoding they are; 0 when it has none."""
-    words = _MARKUP.sub(b" ", body[:_READ]).lower().split()[: _MOST + 1]
-    if not words:
+def fingerprint(body: bytes, dated: bool = False) -> int:
+    """Of a page's words, in whatever encoding they are; 0 when it has too few. Addresses shown as text are no words.
+
+    `dated`: the page is that of a month or a day. If it says little, a few words may differ, and numbers say nothing:
+    pages of an empty calendar differ in the name of the month.
+    """
+    words = [word for word in _MARKUP.sub(b" ", body[:_READ]).lower().split() if b"/" not in word][:_MOST]
+    if len(words) < _LEAST:
         return 0
-    pairs = pairwise(words) if len(words) > 1 else [words]
-    votes = b"".join(map(xxh3_64_digest, map(b" ".join, pairs)))
+    if dated and len(few := {word for word in words if not word.strip(b".,:;()").isdigit()}) <= _FEW:
+        return sum(1 << bit for bit in {xxh3_64_intdigest(word) & 63 for word in few})
+    votes = b"".join(map(xxh3_64_digest, map(b" ".join, pairwise(words))))
     return _majority(int.from_bytes(votes, "little"), len(votes) // 8)
 
 

@@ -34,6 +34,18 @@ _numbers_in = re.compile(r"[/=]([12]\d{3})").findall
 _Search = Callable[[str, int], re.Match[str] | None]
 
 
+_is_dated = re.compile(
+    rf"[/=](?:19|20)\d\d[/-]?{_ANY_MONTH}(?:[/-]?{_ANY_DAY})?/?(?=[?&]|\Z)"
+    r"|[?&][a-z_-]*(?:year|yr|month|date|day)=[0-9]",
+    re.I,
+).search
+
+
+def is_dated(url: str) -> bool:
+    """Whether a URL is that of a month or a day and of nothing more: what it shows may be no more than that either."""
+    return _is_dated(url, 8) is not None
+
+
 class Calendars:
     """Which URLs are pages of a calendar, in years in which there is nothing."""
 

@@ -1,9 +1,10 @@
 """Places of a host that bring nothing new (K16): found by what their pages yield, whatever their URLs look like.
 
 A *place* is a directory of the host, or a program called with parameters. A page is *barren* when it says what another
-one has said: the same, or nearly the same as one of its place shortly before. URLs found on it are *suspect*. When the
-last pages of a place were all barren, what is queued there is visited after everything else of the host (LAST); then
-suspect URLs are not visited at all but stay queued (ASIDE), and in the end no others either.
+one has said: the same, or nearly the same as one of its place shortly before. URLs found on it are *suspect*, and those
+of a program with other parameters that it gives itself. When the last pages of a place were all barren, what is queued
+there is visited after everything else of the host (LAST); then suspect URLs are not visited at all but stay queued
+(ASIDE), and in the end no others either.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Final
 
 import msgspec
 
-LAST_AFTER: Final = 4
-ASIDE_AFTER: Final = 8
+LAST_AFTER: Final = 3
+ASIDE_AFTER: Final = 6
 """Barren pages in a row. Among 30,000 pages of documentation, neighbours by name, the longest row was 3."""
 
 CLOSED_AFTER: Final = 256
@@ -27,7 +28,9 @@ NEAR: Final = 3
 FIRST_LOOK: Final = 8
 """Pages of a host before anything is compared."""
 
-_MOST_PLACES: Final = 32  # of a host, each by itself; the others are one
+MOST_PLACES: Final = 32
+"""Of a host."""
+
 _ELSEWHERE: Final = "*"
 _REMEMBERED: Final = 4  # fingerprints of a place
 _SIZES_DIFFER: Final = 32  # sizes of nearly equal pages differ by less than a 32nd, and these bytes
@@ -59,14 +62,14 @@ class Barren(msgspec.Struct):
     """What is remembered of a place whose last page was barren."""
 
     row: int  # barren pages, one after the other
-    page: str  # path of the last of them
-    like: str  # the page that it repeats: a URL, or a path of the same host
+    page: str  # the last of them
+    like: str  # the page that it repeats
 
-    def standing(self, suspect: bool) -> Standing:
+    def standing(self, suspect: bool, closed_after: int = CLOSED_AFTER) -> Standing:
         """Of a URL in that place."""
         if self.row < LAST_AFTER:
             return Standing.GOOD
-        return Standing.LAST if self.row < (ASIDE_AFTER if suspect else CLOSED_AFTER) else Standing.ASIDE
+        return Standing.LAST if self.row < (ASIDE_AFTER if suspect else closed_after) else Standing.ASIDE
 
 
 class _Place:
@@ -75,75 +78,80 @@ class _Place:
     def __init__(self) -> None:
         self.pages = 0
         self.size = 0  # of the last page that was looked at
-        self.marks: list[tuple[int, str]] = []  # of the last pages that were looked at, with their paths
+        self.marks: list[tuple[int, str]] = []  # of the last pages that were looked at, and which those are
 
 
 class Yields:
-    """Invariant: `barren` has exactly the places whose last page looked at was barren.
+    """What the places of a host bring, or the hosts of domains: each domain is a place then, and the first page of each
+    of its hosts a page of it.
+
+    Invariants: `barren` has exactly the places whose last page looked at was barren. At most `most` places are watched
+    each by itself; the others are one.
 
     To look at every page would cost too much. Pages 2 and 3 of a place are compared, 4 and 5, 8 and 9, 16 and 17 and so
     on; and every page from the first barren one until one is not.
     """
 
-    __slots__ = ("_places", "barren")
+    __slots__ = ("_closed_after", "_most", "_places", "barren")
 
-    def __init__(self, barren: dict[str, Barren] | None = None) -> None:
+    def __init__(
+        self, barren: dict[str, Barren] | None = None, most: int = MOST_PLACES, closed_after: int = CLOSED_AFTER
+    ) -> None:
         self.barren: dict[str, Barren] = barren or {}
         self._places: dict[str, _Place] = {}
+        self._most = most
+        self._closed_after = closed_after
 
-    def standing(self, path: str, suspect: bool) -> Standing:
-        found = self.barren.get(self._name(path)) if self.barren else None
-        return Standing.GOOD if found is None else found.standing(suspect)
+    def standing(self, place: str, suspect: bool) -> Standing:
+        found = self.barren.get(self._name(place)) if self.barren else None
+        return Standing.GOOD if found is None else found.standing(suspect, self._closed_after)
 
-    def looks(self, path: str, size: int) -> bool:
+    def looks(self, place: str, size: int) -> bool:
         """Whether a new page of this size is to be looked at; `saw` must be told its fingerprint then."""
-        name = self._name(path)
-        place = self._place(name)
-        place.pages += 1
-        pages = place.pages
+        name = self._name(place)
+        seen = self._place(name)
+        seen.pages += 1
+        pages = seen.pages
         watched = name in self.barren
         second = pages > 2 and not (pages - 1) & (pages - 2)  # one more than a power of two
-        if not (watched or second):
-            return pages > 1 and not pages & (pages - 1)
-        if abs(size - place.size) <= size // _SIZES_DIFFER + _A_FEW_BYTES:
-            return True
-        if watched:  # of another size, so it is another page
-            del self.barren[name]
-            place.size = size
-            place.marks.clear()
-        return False
+        if second and not watched:
+            return abs(size - seen.size) <= size // _SIZES_DIFFER + _A_FEW_BYTES
+        return watched or (pages > 1 and not pages & (pages - 1))
 
-    def saw(self, path: str, size: int, mark: int) -> Barren | None:
-        """The fingerprint of a page that `looks` asked for; gives what is known of its place if it is barren."""
-        name = self._name(path)
-        place = self._place(name)
-        like = next((other for known, other in reversed(place.marks) if is_near(known, mark)), None)
-        place.size = size
-        if like is None:
+    def saw(self, place: str, page: str, size: int, mark: int) -> Barren | None:
+        """The fingerprint (0: it has none) of a page that `looks` asked for; gives what is known of its place if it is
+        barren.
+        """
+        name = self._name(place)
+        seen = self._place(name)
+        like = next((other for known, other in reversed(seen.marks) if is_near(known, mark)), None)
+        seen.size = size
+        if like is None or not mark:
             self.barren.pop(name, None)
-            place.marks = [*place.marks[1 - _REMEMBERED :], (mark, path)]
+            seen.marks = [*seen.marks[1 - _REMEMBERED :], (mark, page)]
             return None
-        return self._count(name, path, like)
+        return self._count(name, page, like)
 
-    def repeats(self, path: str, size: int, like: str) -> Barren:
-        """The page says exactly what another one has said."""
-        name = self._name(path)
-        place = self._place(name)
-        place.pages += 1
-        place.size = size
-        return self._count(name, path, like)
+    def repeats(self, place: str, page: str, size: int, like: str) -> Barren:
+        """A page says exactly what another one has said."""
+        name = self._name(place)
+        seen = self._place(name)
+        seen.pages += 1
+        seen.size = size
+        return self._count(name, page, like)
 
-    def _count(self, name: str, path: str, like: str) -> Barren:
+    def _count(self, name: str, page: str, like: str) -> Barren:
         row = self.barren[name].row if name in self.barren else 0
-        found = self.barren[name] = Barren(row + 1, path, like)
+        found = self.barren[name] = Barren(row + 1, page, like)
         return found
 
-    def _name(self, path: str) -> str:
-        name = place_of(path)
-        return name if name in self._places or len(self._places) < _MOST_PLACES or name in self.barren else _ELSEWHERE
+    def _name(self, place: str) -> str:
+        if place in self._places or len(self._places) < self._most or place in self.barren:
+            return place
+        return _ELSEWHERE
 
     def _place(self, name: str) -> _Place:
-        place = self._places.get(name)
-        if place is None:
-            place = self._places[name] = _Place()
-        return place
+        seen = self._places.get(name)
+        if seen is None:
+            seen = self._places[name] = _Place()
+        return seen
