@@ -85,6 +85,19 @@ def test_a_declaration_is_believed_where_there_is_little_text(language: str) -> 
     assert language_of("nl", TEXTS[language][:12]) == ("nl", 0.5)
 
 
+def test_a_sentence_does_not_overrule_a_declaration() -> None:
+    assert language_of("nl", TEXTS["de"][:120]) == ("nl", 0.5)
+    assert language_of("", TEXTS["de"][:120])[0] == "de"
+
+
+def test_a_guess_is_not_told() -> None:
+    """It may be any of several languages that differ little."""
+    name, confidence = detect("Ovo je rečenica koja nije duga, ali je jasna.")
+    assert name in ("sr", "hr", "bs")
+    assert 0 < confidence < 0.5
+    assert language_of("", "Ovo je rečenica koja nije duga, ali je jasna.") == ("", 0.0)
+
+
 def test_a_declaration_is_believed_where_the_text_is_no_language() -> None:
     syllables = "bader cotan wimu sanera peko dutan gerifa lomer kapana vister hupola nimer tagowa resila domu fegan "
     assert language_of("en", syllables * 5) == ("en", 0.5)
