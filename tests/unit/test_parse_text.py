@@ -81,11 +81,11 @@ def test_of_several_articles_all_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "menu"),
     [
-        ("吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗いじめじめした所で泣いていた。", "ホーム"),
-        ("我是猫。还没有名字。哪里出生的，一点也不知道。只记得在昏暗潮湿的地方喵喵地哭过。我在这里第一次看见了人。", "首页"),
+        ("吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗い所で泣いていた。", "ホーム"),
+        ("我是猫。还没有名字。哪里出生的，一点也不知道。只记得在昏暗潮湿的地方喵喵地哭过。", "首页"),
         ("โปรแกรมจะถามกฎของแต่ละเซิร์ฟเวอร์ก่อนหน้าแรก และรอหนึ่งวินาทีระหว่างการเยี่ยมชมสองครั้ง", "หน้าแรก"),
         ("이 프로그램은 첫 페이지 전에 각 서버의 규칙을 묻고, 두 방문 사이에 일 초를 기다리며 기록합니다.", "홈"),
-        ("يسأل البرنامج كل خادم عن قواعده قبل الصفحة الأولى، وينتظر ثانية واحدة بين زيارتين، ويكتب ما حصل عليه.", "الرئيسية"),
+        ("يسأل البرنامج كل خادم عن قواعده قبل الصفحة الأولى، وينتظر ثانية واحدة بين زيارتين.", "الرئيسية"),
     ],
 )
 def test_every_script(text: str, menu: str) -> None:
@@ -134,9 +134,9 @@ _PIECES = st.one_of(
     _TAGS.map(lambda tag: f"<{tag}>"),
     _TAGS.map(lambda tag: f"</{tag}>"),
     st.sampled_from(
-        ["<a href=x>", "<div class=menu>", "<div id=sidebar>", "<p hidden>", "<div role=navigation>", "<p style>",
-         "<body class=nav>", "<div role>", "<frameset>", "some words of text. "]
-    ),  # fmt: skip
+        "<a href=x>|<div class=menu>|<div id=sidebar>|<p hidden>|<div role=navigation>|<p style>|<body class=nav>|"
+        "<div role>|<frameset>|some words of text. ".split("|")
+    ),
     st.text(max_size=8),
 )
 
