@@ -30,7 +30,7 @@ _SKIPPED: Final = frozenset(
     "nav footer aside menu dialog button select textarea input datalist script style noscript noembed noframes iframe "
     "object applet audio video canvas svg math template br img".split()
 )
-_HEADINGS: Final = frozenset("h1 h2 h3 h4 h5 h6".split())
+_HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _ROLES: Final = frozenset(
     "navigation banner contentinfo search complementary dialog alertdialog menu menubar tablist toolbar".split()
 )
@@ -49,11 +49,11 @@ _hides = re.compile(r"(?:display\s*+:\s*+none|visibility\s*+:\s*+hidden)").searc
 
 
 class _Block(NamedTuple):
-    """Text that no element divides, and how much of it is inside links."""
+    """Text that no element divides, how much of it is inside links, and its level if it is a heading."""
 
     text: str
     linked: int
-    heading: bool
+    level: int
 
 
 def main_text(tree: Any, text: str) -> str:
@@ -82,12 +82,15 @@ def _written(blocks: list[_Block]) -> list[_Block]:
     kept: list[_Block] = []
     headings: list[_Block] = []
     for block in blocks:
-        if block.heading:
+        if block.level:
             headings.append(block)
         elif block.linked < len(block.text) * _LINKED or len(block.text) - block.linked > _WRITTEN:
             kept += headings
             headings.clear()
             kept.append(block)
+        else:
+            # It was the heading of those links; the page's own may have some below it.
+            headings = [heading for heading in headings if heading.level == 1]
     return kept
 
 
@@ -122,7 +125,7 @@ class _Reader:
                 value = node.value
                 self._parts.append(value)
                 if in_link:
-                    self._linked += len(value)
+                    self._linked += len(" ".join(value.split()))
             elif tag in INLINE:
                 child = node.first_child
                 # Anchors that only name a place are often never closed.
@@ -156,7 +159,7 @@ class _Reader:
             return
         text = " ".join("".join(self._parts).split())
         if text:
-            self.blocks.append(_Block(text, self._linked, tag in _HEADINGS))
+            self.blocks.append(_Block(text, self._linked, _HEADINGS.get(tag, 0)))
             self._room -= len(text)
         self._parts.clear()
         self._linked = 0
