@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.parse import parse
-from gossamer.parse.language import detect, language_of
+from gossamer.parse.language import _model, detect, language_of
 
 URL = "http://h.example/"
 
@@ -174,6 +176,16 @@ def test_the_link_scanner_loads_no_detector() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_without_room_for_the_model_languages_are_as_declared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _model.cache_clear()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    assert language_of("nl", TEXTS["de"]) == ("nl", 0.5)
+    assert language_of("", TEXTS["de"]) == ("", 0.0)
+    assert language_of("", TEXTS["ja"])[0] == "ja"
+    monkeypatch.undo()
+    assert language_of("", TEXTS["de"])[0] == "de"
 
 
 @settings(deadline=None)

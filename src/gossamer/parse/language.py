@@ -149,8 +149,13 @@ def _by_model(sample: str) -> dict[str, float]:
     """What the model takes the text for, with probabilities; empty where there is too little of it."""
     if sum(map(str.isalpha, sample)) < _ENOUGH:
         return {}
+    try:
+        ranked = _model().rank(sample)
+    except OSError:
+        # The model is unpacked in a temporary file, and there is no room for one: languages are as declared.
+        return {}
     shown: dict[str, float] = {}
-    for name, probability in _model().rank(sample)[:_RANKED]:
+    for name, probability in ranked[:_RANKED]:
         # zxx: no language, but numbers or a program.
         language = "" if name == "zxx" else _primary(name)
         shown[language] = round(shown.get(language, 0.0) + float(probability), 3)
