@@ -130,7 +130,8 @@ class _Reader:
                 child = node.first_child
                 # Anchors that only name a place are often never closed.
                 in_link |= tag == "a" and node.hasattr("href")
-            elif tag in _SKIPPED:
+            elif tag in _SKIPPED or not tag[0].isalpha():
+                # The second are nodes that are no elements, which have no attributes to look at.
                 self._parts.append(" ")
             else:
                 self._end_block("")
