@@ -16,7 +16,7 @@ from gossamer.parse.mime import Reader, reader_of
 from gossamer.parse.tame import tame
 
 # Elements inside a word; every other one ends it.
-_INLINE: Final = frozenset(
+INLINE: Final = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rb rp rt rtc ruby s samp "
     "small span strike strong sub sup time tt u var wbr #text #comment".split()
 )
@@ -32,24 +32,42 @@ def parse(body: bytes, url: str, content_type: str | None = None) -> Document:
     reader = reader_of(body, content_type)
     if reader is Reader.NONE:
         return Document(url=url, base=url, charset="", title="", text="", language="", links=[])
+    # Only a Document needs these: a crawl, which reads links, need not wait for them.
+    from gossamer.parse.language import language_of
+    from gossamer.parse.meta import read_meta
+    from gossamer.parse.text import MAX_LENGTH, main_text
+
     source, charset = decode(body, content_type)
     if reader is Reader.TEXT:
-        return Document(url=url, base=url, charset=charset, title="", text=collapse(source), language="", links=[])
+        text = collapse(source)
+        language, confidence = language_of("", text)
+        return Document(
+            url=url, base=url, charset=charset, title="", text=text, language=language, links=[],
+            main_text=text[:MAX_LENGTH], language_confidence=confidence,
+        )  # fmt: skip
     tree = _tree(source, reader)
     links = LinkReader(_base(tree, url), charset, with_text=True)
     text = collapse("".join(_text_and_links(tree, links)))
+    main = main_text(tree, text)
+    language, confidence = language_of(_declared_language(tree, links), main)
+    meta = read_meta(tree)
     return Document(
         url=url,
         base=links.base,
         charset=charset,
-        title=collapse(tree.title or ""),
+        title=meta.title,
         text=text,
-        language=_language(tree, links),
+        language=language,
         links=[Link(link.url, link.kind, link.text, True) for link in links.links] if links.nofollow else links.links,
-        description=links.description,
+        description=meta.description,
         canonical=links.canonical,
         noindex=links.noindex,
         nofollow=links.nofollow,
+        main_text=main,
+        language_confidence=confidence,
+        author=meta.author,
+        published=meta.published,
+        modified=meta.modified,
     )
 
 
@@ -104,19 +122,19 @@ def _text_and_links(tree: Any, links: LinkReader) -> Iterator[str]:
             in_body = True
         # The content of these is one text, which comes next.
         hidden = tag in _NO_TEXT
-        if tag not in _INLINE:
+        if tag not in INLINE:
             yield " "
 
 
 def _ends_word(node: Any) -> bool:
     while node.next is None:
         node = node.parent
-        if node is None or node.tag not in _INLINE:
+        if node is None or node.tag not in INLINE:
             return True
     return False
 
 
-def _language(tree: Any, links: LinkReader) -> str:
+def _declared_language(tree: Any, links: LinkReader) -> str:
     root = tree.document.query_selector("html")
     value = "" if root is None else root.getattr("lang") or root.getattr("xml:lang") or ""
     return language_tag(value) or language_tag(links.language)
