@@ -29,6 +29,8 @@ EXCLUSIONS = {
     "trap-repeated": "its path repeats itself, as the paths of endless directories do",
     "trap-depth": "its path has too many directories",
     "blocklist": "it is on the blocklist",
+    "sitemap": "it is a sitemap, which is read for links and is no page",
+    "feed": "it is a feed, which is read for links; as a page it is not wanted (--types)",
     "host_pages": "{host} has as many pages as its max_pages allows",
 }
 

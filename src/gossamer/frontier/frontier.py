@@ -27,7 +27,7 @@ from gossamer.frontier.roster import Roster
 from gossamer.frontier.rulebook import pack_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.model import Fault, Reason, State, Visit
-from gossamer.model.url import host_of
+from gossamer.model.url import host_of, split
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.robots import ALLOW_ALL, Robots
 from gossamer.rules.scope import Scope
@@ -41,6 +41,9 @@ _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
 _LEAST_PATIENCE = 0.5  # seconds before another host is looked at again, whose visit takes longer than its delay
 _MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
+_SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
+_FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
+_LEFT_OUT_AS_PAGE = frozenset({"scope", "include", Reason.UNWANTED_TYPE})  # and may be a sitemap all the same
 
 
 class Frontier:
@@ -136,6 +139,34 @@ class Frontier:
             fixed = origin.manners.priority
             enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
 
+    def add_source(self, url: str, depth: int, hops: int = 0, listed: bool = False, again: bool = False) -> None:
+        """A sitemap, to be read for links that count as those of a page of this depth. It may be on any host. One that
+        was left out as a page is visited after all, and one that was read is read `again` if there is a reason to.
+        """
+        if self._max_depth is not None and depth >= self._max_depth:
+            return
+        start, path = split(url)
+        origin = self._roster.origin(start)
+        key = origin.prefix + path.encode()
+        known = self._database.visit(key)
+        if known is None:
+            self.counts.urls += 1
+        elif keys.left_out(known) in (_LEFT_OUT_AS_PAGE | {"sitemap"} if again else _LEFT_OUT_AS_PAGE):
+            self.counts.excluded -= 1
+        else:
+            return
+        reason = "redirects" if hops > _MOST_REDIRECTS else self.scope.judge_source(url)
+        if reason:
+            self.counts.excluded += 1
+            self._changes[key] = keys.excluded_visit(depth, reason)
+            return
+        self._changes[key] = keys.queued_visit(depth)
+        fixed = origin.manners.priority
+        marks = hops | keys.SOURCE | (keys.LISTED if listed else 0)
+        entry = keys.pack_entry(depth, 0, marks, origin.scheme, path)
+        usual = _SOURCE_PRIORITY if self._max_depth is None else _FIRST_SOURCE_PRIORITY
+        self._enqueue(origin, entry, usual if fixed < 0 else fixed)
+
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
         self.counts.queued += 1
         roster = self._roster
@@ -189,7 +220,7 @@ class Frontier:
                 assert entry is not None, f"{host.name} has more on disk at priority {level.priority}, and has not"
             rules = host.robots.get(entry.scheme)
             if rules is None or rules[1] <= now:
-                return self._robots_visit(host, entry.scheme, now)
+                return self._robots_visit(host, entry, now)
             level.take(entry)
             if not rules[0].allows(entry.path):
                 reason: str = Reason.ROBOTS
@@ -200,18 +231,24 @@ class Frontier:
             else:
                 host.leased[entry.number] = entry
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
-                return Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, hops=entry.hops)
+                visit = Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, hops=entry.hops)
+                if entry.hops > keys.HOPS:
+                    keys.read_marks(visit)
+                return visit
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
         return None
 
-    def _robots_visit(self, host: HostQueue, scheme: str, now: float) -> Visit | None:
-        """None when robots.txt is at another host, which may not be visited now."""
+    def _robots_visit(self, host: HostQueue, first: Entry, now: float) -> Visit | None:
+        """None when robots.txt is at another host, which may not be visited now. It is at the depth of the page that it
+        is needed for: sitemaps that it names count as part of that page.
+        """
+        scheme = first.scheme
         url, redirects = host.robots_at.get(scheme) or (f"{keys.SCHEME_NAMES[scheme]}://{host.name}/robots.txt", 0)
         if redirects and (name := host_of(url)) != host.name and not self._visits_besides(host, name, now):
             return None
         host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
-        return Visit(url, host.name, 0, 0, ROBOTS, redirects, robots=True)
+        return Visit(url, host.name, first.depth, 0, ROBOTS, redirects, robots=True)
 
     def _visits_besides(self, host: HostQueue, name: str, now: float) -> bool:
         """Whether robots.txt of a host may be asked for at the one of this name now; if not, the first rests."""
@@ -274,6 +311,23 @@ class Frontier:
         self.counts.excluded += 1
         host.failures = 0
         host.rest(now, 0.0)
+        self._release(host, now)
+
+    def settle_source(
+        self, visit: Visit, reason: str, status: int, now: float, seconds: float, stored: tuple[int, int, int] | None
+    ) -> None:
+        """The visit brought a response that is in the store, but is no page: it was read for links (the reason says as
+        what).
+        """
+        host = self._roster.hosts[visit.host]
+        entry = host.leased.pop(visit.number)
+        tries = visit.tries + 1
+        self._settle(
+            host, entry, keys.pack_history(State.EXCLUDED, visit.depth, status, now, tries, stored, reason=reason)
+        )
+        self.counts.excluded += 1
+        host.failures = 0
+        host.rest(now, seconds)
         self._release(host, now)
 
     def may_try_again(self, visit: Visit) -> bool:

@@ -23,7 +23,7 @@ from zlib import crc32
 
 import msgspec
 
-from gossamer.model import Locator, State, VisitRecord
+from gossamer.model import Locator, State, Visit, VisitRecord
 from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
@@ -100,6 +100,11 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     )  # fmt: skip
 
 
+def left_out(value: bytes) -> str:
+    """Why a visit is excluded; empty when it is not."""
+    return value[_HISTORY.size :].partition(b"\0")[0].decode() if value[0] == State.EXCLUDED else ""
+
+
 # -- hosts ---------------------------------------------------------------------------------------------------------
 
 
@@ -125,16 +130,19 @@ def number_of(key: bytes) -> int:
     return int.from_bytes(key[-6:], "big")
 
 
+HOPS = 0x0F  # of the third character of an entry: redirects, one after the other. 0x10 is free
+SOURCE = 0x20  # a sitemap, to be read for links
+LISTED = 0x40  # named by a sitemap index: it names no others
 _SMALL = [chr(_DEPTH_0 + number) for number in range(256)]
 
 
 def pack_entry(depth: int, tries: int, hops: int, scheme: str, path: str) -> str:
-    """`hops`: redirects that led here, one after the other."""
+    """`hops`: redirects that led here, one after the other, and marks beside them (SOURCE, LISTED)."""
     return f"{_SMALL[depth if depth < 256 else 255]}{_SMALL[tries if tries < 256 else 255]}{_SMALL[hops]}{scheme}{path}"
 
 
 def read_entry(packed: str) -> tuple[int, int, int, str, str]:
-    """Depth, tries, hops, scheme, path."""
+    """Depth, tries, hops with their marks, scheme, path."""
     return (
         ord(packed[0]) - _DEPTH_0,
         ord(packed[1]) - _DEPTH_0,
@@ -142,6 +150,12 @@ def read_entry(packed: str) -> tuple[int, int, int, str, str]:
         packed[3],
         packed[4:],
     )
+
+
+def read_marks(visit: Visit) -> None:
+    """Takes the marks off the hops of a visit that has some."""
+    visit.source, visit.listed = bool(visit.hops & SOURCE), bool(visit.hops & LISTED)
+    visit.hops &= HOPS
 
 
 def pack_chunk(entries: list[str]) -> bytes:
