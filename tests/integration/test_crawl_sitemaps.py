@@ -155,7 +155,7 @@ def test_max_pages_is_exact_with_sitemaps(tmp_path: Path, web: TinyWeb, limit: i
 
 
 def test_whose_urls_a_sitemap_may_list(tmp_path: Path, web: TinyWeb) -> None:
-    """Those of its own host, and of hosts whose robots.txt name it. A host out of scope is asked for no more than that."""
+    """Those of its own host and of hosts whose robots.txt name it. Elsewhere nothing else is asked for."""
     web.add_robots("a.test", "Sitemap: http://maps.test/a.xml\nSitemap: http://maps.test/index.xml\n")
     web.add_robots("maps.test", "User-agent: *\nDisallow: /private\nSitemap: http://maps.test/own.xml\n")
     web.add_page(
