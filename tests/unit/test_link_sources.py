@@ -15,6 +15,7 @@ from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Fault, Page, Reason, State, Visit
 from gossamer.parse.source import read_source
 from gossamer.rules.link_sources import may_be_source, named_as_sitemap
+from gossamer.rules.robots import ALLOW_ALL
 from gossamer.rules.scope import Scope
 
 MAP = "http://a.test/map"
@@ -190,6 +191,29 @@ def test_for_whom_a_sitemap_speaks_has_a_bound(tmp_path: Path) -> None:
     assert sources.read(visit_of(MAP, source=True), response(MAP, f"<urlset>{locs}</urlset>")) == "sitemap"
     frontier.commit(sources.unsaved())
     assert frontier.counts.urls == 401
+    frontier.close()
+
+
+def test_a_host_may_name_only_so_many_sitemaps_elsewhere(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    visit = Visit("http://a.test/robots.txt", "a.test", 0, 0, 0, robots=True)
+    sources_of(frontier, Scope("any")).named(visit, [f"http://h{number}.test/map" for number in range(300)] + ["/map"])
+    assert frontier.counts.urls == 101
+    frontier.close()
+
+
+def test_hosts_that_name_each_others_sitemaps_have_an_end(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, max_depth=4)
+    sources = sources_of(frontier, Scope("any"))
+    frontier.add(["http://h0.test/"], 0, 4)
+    depths = []
+    for moment in range(20):
+        for visit in frontier.lease(NOW + 10 * moment, 10):
+            if visit.robots:
+                depths.append(visit.depth)
+                frontier.settle_robots(visit, ALLOW_ALL, NOW + 10 * moment, 0.0, NOW + 1e6)
+                sources.named(visit, [f"http://h{int(visit.host[1:-5]) + 1}.test/map"])
+    assert depths == [0, 1, 2, 3, 4]
     frontier.close()
 
 

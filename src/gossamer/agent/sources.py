@@ -8,6 +8,7 @@ as a page may.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,14 +16,17 @@ from gossamer.agent.statistics import Statistics
 from gossamer.frontier import Frontier
 from gossamer.model import Page, Visit
 from gossamer.model.url import host_of, normalize
-from gossamer.parse.listing import Listed
-from gossamer.parse.source import Source, read_source
 from gossamer.rules.link_sources import FEEDS, XML, named_as_sitemap
 from gossamer.rules.robots_tag import robots_tag
 from gossamer.rules.scope import Scope
 
+if TYPE_CHECKING:
+    from gossamer.parse.listing import Listed
+    from gossamer.parse.source import Source
+
 _VOUCHED = "sitemap "  # before the URL, in the frontier's notes: the hosts that it speaks for besides its own
 _MOST_VOUCHERS = 100
+_MOST_ELSEWHERE = 100  # sitemaps on other hosts that one robots.txt may name: those hosts have not asked for it
 _MOST_CHILDREN = 5_000  # sitemaps of an index
 _USUAL, _SOONER, _LATER = 4, 3, 5  # priorities: hints of a publisher move a URL by one
 
@@ -43,9 +47,13 @@ class Sources:
         if not self._scope.has_host(visit.host):
             return  # it was asked only because of a sitemap of somebody else
         base = f"{visit.url.partition(':')[0]}://{visit.host}/robots.txt"
+        elsewhere = 0
         for text in sitemaps:
             target = normalize(text, base if text[:1] == "/" else None)  # `Sitemap: none` is no path
-            if target is not None:
+            if target is None:
+                continue
+            elsewhere += host_of(target) != visit.host
+            if host_of(target) == visit.host or elsewhere <= _MOST_ELSEWHERE:
                 self._add(target, visit, 0, False, {visit.host})
 
     def _add(self, url: str, visit: Visit, hops: int, listed: bool, hosts: set[str]) -> None:
@@ -89,6 +97,8 @@ class Sources:
         return found
 
     def _source(self, page: Page, named: bool) -> Source:
+        from gossamer.parse.source import read_source  # loaded by the first that there is: it takes 20 ms
+
         return read_source(page.body, page.url, page.content_type, named or named_as_sitemap(page.url))
 
     def _forbidden(self, page: Page) -> bool:

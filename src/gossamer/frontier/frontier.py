@@ -241,14 +241,16 @@ class Frontier:
 
     def _robots_visit(self, host: HostQueue, first: Entry, now: float) -> Visit | None:
         """None when robots.txt is at another host, which may not be visited now. It is at the depth of the page that it
-        is needed for: sitemaps that it names count as part of that page.
+        is needed for: sitemaps that it names count as part of that page. If that is a sitemap it is one deeper, so that
+        hosts that name each other's have an end.
         """
         scheme = first.scheme
         url, redirects = host.robots_at.get(scheme) or (f"{keys.SCHEME_NAMES[scheme]}://{host.name}/robots.txt", 0)
         if redirects and (name := host_of(url)) != host.name and not self._visits_besides(host, name, now):
             return None
         host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
-        return Visit(url, host.name, first.depth, 0, ROBOTS, redirects, robots=True)
+        depth = first.depth + bool(first.hops & keys.SOURCE)
+        return Visit(url, host.name, depth, 0, ROBOTS, redirects, robots=True)
 
     def _visits_besides(self, host: HostQueue, name: str, now: float) -> bool:
         """Whether robots.txt of a host may be asked for at the one of this name now; if not, the first rests."""
@@ -328,6 +330,8 @@ class Frontier:
         self.counts.excluded += 1
         host.failures = 0
         host.rest(now, seconds)
+        if status in BUSY:
+            host.slow_down(now, 0.0)
         self._release(host, now)
 
     def may_try_again(self, visit: Visit) -> bool:
