@@ -14,6 +14,7 @@ from gossamer.frontier import Frontier, keys
 from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Fault, Page, Reason, State, Visit
 from gossamer.parse.source import read_source
+from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.link_sources import may_be_source, named_as_sitemap
 from gossamer.rules.robots import ALLOW_ALL
 from gossamer.rules.scope import Scope
@@ -130,6 +131,12 @@ def test_sitemaps_come_first_only_where_depth_matters(tmp_path: Path, limit: int
 )
 def test_what_may_be_a_source(url: str, kind: str, source: bool, expected: bool) -> None:
     assert may_be_source(visit_of(url, source), kind) == expected
+
+
+def test_no_head_goes_before_a_sitemap() -> None:
+    for policy in ("unknown", "always"):
+        assert HeadFirst(policy).asks(visit_of(MAP))
+        assert not HeadFirst(policy).asks(visit_of(MAP, source=True))
 
 
 @pytest.mark.parametrize(
