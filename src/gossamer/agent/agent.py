@@ -17,6 +17,7 @@ import msgspec
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
 from gossamer.agent.progress import Progress
+from gossamer.agent.sources import Sources
 from gossamer.agent.speed import Speed
 from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
@@ -89,8 +90,10 @@ class Agent:
             config.hosts,
             notice,
             scope.max_length,
+            config.parse.sitemaps,
         )
         self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
+        self._sources = Sources(self.frontier, self._scope, self._token, config.parse.nofollow, self.statistics)
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
@@ -153,7 +156,10 @@ class Agent:
         if self._head_first is not None and self._goes_on(visit, outcome, self._head_first):
             self.frontier.give_back(visit, outcome.fetched_at)
         elif isinstance(outcome, Page):
-            self._visited(visit, outcome)
+            if visit.source or not outcome.wanted:
+                self._source_visited(visit, outcome)
+            else:
+                self._visited(visit, outcome)
         else:
             self._failed(visit, outcome)
 
@@ -222,7 +228,7 @@ class Agent:
             return [target] if target else []
         content_type = page.content_type
         if content_type is not None and content_type.partition(";")[0] not in _PARSED:
-            return []
+            return self._sources.links(page) if self._config.parse.sitemaps else []
         found = self._scanner.scan(page.body, page.url, content_type)
         self.statistics.links += len(found.urls)
         self.statistics.full_parses += found.full
@@ -276,6 +282,24 @@ class Agent:
             self._findings.add(finding)
         return barren
 
+    def _source_visited(self, visit: Visit, page: Page) -> None:
+        """Not a page of the crawl, but perhaps a sitemap or a feed: stored as robots.txt is, and read for links."""
+        if page.status in BUSY and self.frontier.may_try_again(visit):
+            self._visited(visit, page)  # that is: tried again
+            return
+        kind = self._sources.read(visit, page)
+        if not kind and visit.source and page.wanted and not self._scope.judge(visit.url):
+            visit.depth += 1  # robots.txt calls a page a sitemap: its host's front page has one more link
+            self._visited(visit, page)
+            return
+        if not kind and not visit.source:
+            fault = Fault(Reason.UNWANTED_TYPE, False, page.content_type or "", page.fetched_at, page.status)
+            self.frontier.settle_excluded(visit, fault, page.fetched_at)
+            return
+        self.statistics.sources += 1
+        stored = self._store.append(page)
+        self.frontier.settle_source(visit, kind or "sitemap", page.status, page.fetched_at, page.seconds, stored)
+
     def _failed(self, visit: Visit, fault: Fault) -> None:
         if _excludes(fault):
             self.frontier.settle_excluded(visit, fault, fault.fetched_at)
@@ -317,6 +341,8 @@ class Agent:
         robots = robots_from_status(outcome.status, outcome.body, self._user_agent)
         address = self._fetcher.own_address(visit.host, outcome)
         self.frontier.settle_robots(visit, robots, now, outcome.seconds, expires, address)
+        if robots.sitemaps and self._config.parse.sitemaps:
+            self._sources.named(visit, robots.sitemaps)
 
     def add_seeds(self, urls: list[str], share: float = 1.0) -> None:
         """`share`: how much of all seeds has been read with these."""
@@ -430,6 +456,7 @@ class Agent:
                 "statistics": encode(self.statistics),
                 **{SEED_HOST + host: b"" for host in self._new_seed_hosts},
                 **self._findings.taken(now),
+                **self._sources.unsaved(),
                 "progress": encode(self.progress(reason)),
             },
             clean=bool(reason),

@@ -38,6 +38,8 @@ EXCLUSIONS = {
     "blocklist": "it is on the blocklist",
     "pattern_pages": 'a pattern it matches has as many pages as its max_pages allows ([urls."PATTERN"])',
     "domain_hosts": "the domain of {host} has as many hosts as scope.domain_hosts allows",
+    "sitemap": "it is a sitemap, which is read for links and is no page",
+    "feed": "it is a feed, which is read for links; as a page it is not wanted (--types)",
     "host_pages": "{host} has as many pages as its max_pages allows",
 }
 

@@ -19,6 +19,7 @@ class Statistics(msgspec.Struct):
     failures: int = 0  # failed tries, those tried again included
     bytes: int = 0
     robots: int = 0  # robots.txt requests
+    sources: int = 0  # sitemaps and feeds that were read for links, and are no pages
     links: int = 0
     full_parses: int = 0  # pages that the fast link scanner left to the parser
     duplicates: int = 0  # pages that say what another one has said, word for word

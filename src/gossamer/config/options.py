@@ -377,6 +377,12 @@ class ParseConfig:
         "Obey rel=nofollow, meta robots and X-Robots-Tag.",
         cost="false follows links that their author asked robots not to follow.",
     )
+    sitemaps: bool = declare(
+        True,
+        Switch(),
+        "Read sitemaps named by robots.txt, and feeds, for links.",
+        cost="A few requests a host, which count as no pages; a sitemap may list pages that nothing links to.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,7 @@ class Fetcher:
         hosts: tuple[HostRule, ...] = (),
         notice: Callable[[str], None] = lambda _: None,
         max_length: int = 0,
+        sources: bool = False,
     ) -> None:
         self._clock = clock
         self._resolver = resolver
@@ -74,7 +75,7 @@ class Fetcher:
         guard = self._guard = Guard(config.allow_private, networks)
         self._routes = Routes(resolver, guard, Ports(config.ports))
         self._local_names, self._networks = config.allow_private, bool(networks)
-        limits = Limits(config.max_body, config.max_headers, types, max_length)
+        limits = Limits(config.max_body, config.max_headers, types, max_length, sources)
         options = _options(config, user_agent)
         self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options)
         self._free: list[Transfer] = []

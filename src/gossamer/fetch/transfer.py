@@ -19,6 +19,7 @@ from gossamer.fetch.route import Route
 from gossamer.fetch.sniff import sniffed
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.media_type import media_type_of
+from gossamer.rules.link_sources import may_be_source
 
 _SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d+)", re.I).search
@@ -53,12 +54,16 @@ _REASONS: dict[int, tuple[Reason, bool]] = {
 class Limits:
     """What a response may be."""
 
-    __slots__ = ("_match", "_types", "max_body", "max_headers", "max_length")
+    __slots__ = ("_match", "_types", "max_body", "max_headers", "max_length", "sources")
 
-    def __init__(self, max_body: int, max_headers: int, types: tuple[str, ...], max_length: int = 0) -> None:
+    def __init__(
+        self, max_body: int, max_headers: int, types: tuple[str, ...], max_length: int = 0, sources: bool = False
+    ) -> None:
+        """`sources`: sitemaps and feeds may come too, though they are of no wanted type."""
         self.max_body = max_body
         self.max_headers = max_headers
         self.max_length = max_length
+        self.sources = sources
         patterns = [re.escape(kind).replace(r"\*", r"[^/]*") for kind in types]
         self._match = re.compile("|".join(patterns), re.I).fullmatch
         self._types: dict[bytes, tuple[str | None, bool]] = {}
@@ -102,8 +107,8 @@ class Transfer:
 
     __slots__ = (
         "_asked", "_chunks", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more", "_opened", "_size",
-        "_stopped", "_type", "_watch", "access", "cookie", "curl", "head", "refused", "repeated", "route", "started",
-        "starved", "target", "visit",
+        "_stopped", "_type", "_wanted", "_watch", "access", "cookie", "curl", "head", "refused", "repeated", "route",
+        "started", "starved", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -135,6 +140,7 @@ class Transfer:
         self._size = 0
         self._stopped = ""
         self._type: str | None = None
+        self._wanted = True
         setopt = self.curl.setopt
         for option, value in options.items():
             setopt(option, value)
@@ -206,12 +212,14 @@ class Transfer:
             head, protocol = b"HTTP/1.1" + head[6:], b"h2"
         return Page(
             visit.url, status, head, raw, body, now, now - self.started,
-            self.curl.getinfo(pycurl.PRIMARY_IP), request, truncated, self._type, protocol,
+            self.curl.getinfo(pycurl.PRIMARY_IP), request, truncated, self._type, protocol, self._wanted,
         )  # fmt: skip
 
     def _unwanted(self, visit: Visit, status: int, body: bytes) -> bool:
         """Of a response without a type."""
-        return bool(body) and status < 300 and not visit.robots and not self._limits.wants_undeclared(body)
+        if visit.robots or visit.source:
+            return False
+        return bool(body) and status < 300 and not self._limits.wants_undeclared(body)
 
     def _fault(self, error: int, detail: str, stopped: str, head: bytes, now: float) -> Fault:
         refused, repeated = self.refused, self.repeated
@@ -269,12 +277,17 @@ class Transfer:
         if self._stopped:
             return
         self._type, wanted = self._limits.content_type(head)
+        self._wanted = True
         if self.visit is None or self.visit.robots or not 200 <= status < 300:
             return
-        if not wanted:
+        self._wanted = wanted
+        if not wanted and not self._may_be_source(self.visit):
             self._stopped = "type"
         elif self._limits.max_length and self._limits.too_long(head):
             self._stopped = "long"
+
+    def _may_be_source(self, visit: Visit) -> bool:
+        return self._limits.sources and self._type is not None and may_be_source(visit, self._type)
 
     def _on_body(self, data: bytes) -> int | None:
         if not self.head:

@@ -30,7 +30,7 @@ from gossamer.frontier.roster import Roster
 from gossamer.frontier.rulebook import pack_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.model import Fault, Reason, State, Visit
-from gossamer.model.url import host_of
+from gossamer.model.url import host_of, split
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.robots import ALLOW_ALL, Robots
 from gossamer.rules.scope import Scope
@@ -45,6 +45,9 @@ _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
 _LEAST_PATIENCE = 0.5  # seconds before another host is looked at again, whose visit takes longer than its delay
 _MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
+_SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
+_FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
+_LEFT_OUT_AS_PAGE = frozenset({"scope", "include", Reason.UNWANTED_TYPE})  # and may be a sitemap all the same
 
 
 class Frontier:
@@ -152,6 +155,34 @@ class Frontier:
                 fixed = by_url.priority(url, fixed)
             enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
 
+    def add_source(self, url: str, depth: int, hops: int = 0, listed: bool = False, again: bool = False) -> None:
+        """A sitemap, to be read for links that count as those of a page of this depth. It may be on any host. One that
+        was left out as a page is visited after all, and one that was read is read `again` if there is a reason to.
+        """
+        if self._max_depth is not None and depth >= self._max_depth:
+            return
+        start, path = split(url)
+        origin = self._roster.origin(start)
+        key = origin.prefix + path.encode()
+        known = self._database.visit(key)
+        if known is None:
+            self.counts.urls += 1
+        elif keys.left_out(known) in (_LEFT_OUT_AS_PAGE | {"sitemap"} if again else _LEFT_OUT_AS_PAGE):
+            self.counts.excluded -= 1
+        else:
+            return
+        reason = "redirects" if hops > _MOST_REDIRECTS else self.scope.judge_source(url)
+        if reason:
+            self.counts.excluded += 1
+            self._changes[key] = keys.excluded_visit(depth, reason)
+            return
+        self._changes[key] = keys.queued_visit(depth)
+        fixed = origin.manners.priority
+        marks = hops | keys.SOURCE | (keys.LISTED if listed else 0)
+        entry = keys.pack_entry(depth, 0, marks, origin.scheme, path)
+        usual = _SOURCE_PRIORITY if self._max_depth is None else _FIRST_SOURCE_PRIORITY
+        self._enqueue(origin, entry, usual if fixed < 0 else fixed)
+
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
         self.counts.queued += 1
         roster = self._roster
@@ -209,7 +240,7 @@ class Frontier:
                 continue
             rules = host.robots.get(entry.scheme)
             if rules is None or rules[1] <= now:
-                return self._robots_visit(host, entry.scheme, now)
+                return self._robots_visit(host, entry, now)
             level.take(entry)
             if not rules[0].allows(entry.path):
                 reason: str = Reason.ROBOTS
@@ -222,10 +253,10 @@ class Frontier:
                 room = self._pattern_pages.take(url) if self._pattern_pages is not None else Room.YES
                 if room is Room.YES:
                     host.leased[entry.number] = entry
-                    hops, suspect = entry.hops & keys.HOPS, entry.hops >= keys.SUSPECT
-                    return Visit(
-                        url, host.name, entry.depth, entry.priority, entry.number, entry.tries, False, hops, suspect
-                    )
+                    visit = Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries)
+                    if entry.hops:
+                        keys.read_marks(visit, entry.hops)
+                    return visit
                 if room is Room.PERHAPS:
                     level.put_back(entry)
                     host.due = max(host.due, now + _LEAST_PATIENCE)
@@ -237,9 +268,9 @@ class Frontier:
 
     def _put_off(self, host: HostQueue, level: Level, entry: Entry) -> bool:
         """Whether an entry is not visited now, because nothing new is to be expected: others come first."""
-        standing = self.repeats.standing(host, entry.path, entry.hops >= keys.SUSPECT)
-        if standing is Standing.GOOD or not entry.depth:  # a seed is visited because somebody says so
-            return False
+        standing = self.repeats.standing(host, entry.path, bool(entry.hops & keys.SUSPECT))
+        if standing is Standing.GOOD or not entry.depth or entry.hops & keys.SOURCE:
+            return False  # a seed is visited because somebody says so, a sitemap because its host does
         priority = keys.LAST if standing is Standing.LAST else keys.ASIDE
         if entry.priority >= priority:
             return False
@@ -255,8 +286,12 @@ class Frontier:
         host.levels[entry.priority].settle(entry)
         self._roster.touch(host)
 
-    def _robots_visit(self, host: HostQueue, scheme: str, now: float) -> Visit | None:
-        """None when robots.txt is at another host, which may not be visited now."""
+    def _robots_visit(self, host: HostQueue, first: Entry, now: float) -> Visit | None:
+        """None when robots.txt is at another host, which may not be visited now. It is at the depth of the page that it
+        is needed for: sitemaps that it names count as part of that page. If that is a sitemap it is one deeper, so that
+        hosts that name each other's have an end.
+        """
+        scheme = first.scheme
         url, redirects, turn = host.robots_at.get(scheme) or (
             f"{keys.SCHEME_NAMES[scheme]}://{host.name}/robots.txt", 0, 0.0
         )  # fmt: skip
@@ -266,7 +301,8 @@ class Frontier:
             if not turn or turn > now:
                 return None
         host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
-        return Visit(url, host.name, 0, 0, ROBOTS, redirects, robots=True)
+        depth = first.depth + bool(first.hops & keys.SOURCE)
+        return Visit(url, host.name, depth, 0, ROBOTS, redirects, robots=True)
 
     def _turn_besides(self, host: HostQueue, name: str, turn: float, now: float) -> float:
         """When robots.txt of a host may be asked for at the one of this name, in place of a visit of its own; 0 if that
@@ -337,6 +373,25 @@ class Frontier:
         self.counts.excluded += 1
         host.failures = 0
         host.rest(now, 0.0)
+        self._release(host, now, visit=visit)
+
+    def settle_source(
+        self, visit: Visit, reason: str, status: int, now: float, seconds: float, stored: tuple[int, int, int] | None
+    ) -> None:
+        """The visit brought a response that is in the store, but is no page: it was read for links (the reason says as
+        what).
+        """
+        host = self._roster.hosts[visit.host]
+        entry = host.leased.pop(visit.number)
+        tries = visit.tries + 1
+        self._settle(
+            host, entry, keys.pack_history(State.EXCLUDED, visit.depth, status, now, tries, stored, reason=reason)
+        )
+        self.counts.excluded += 1
+        host.failures = 0
+        host.rest(now, seconds)
+        if status in BUSY:
+            host.slow_down(now, 0.0)
         self._release(host, now, visit=visit)
 
     def may_try_again(self, visit: Visit) -> bool:

@@ -26,7 +26,7 @@ from zlib import crc32
 
 import msgspec
 
-from gossamer.model import Locator, State, VisitRecord
+from gossamer.model import Locator, State, Visit, VisitRecord
 from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
@@ -116,6 +116,11 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     )  # fmt: skip
 
 
+def left_out(value: bytes) -> str:
+    """Why a visit is excluded; empty when it is not."""
+    return value[_HISTORY.size :].partition(b"\0")[0].decode() if value[0] == State.EXCLUDED else ""
+
+
 # -- hosts ---------------------------------------------------------------------------------------------------------
 
 
@@ -141,19 +146,20 @@ def number_of(key: bytes) -> int:
     return int.from_bytes(key[-6:], "big")
 
 
+HOPS = 0x0F  # of the third character of an entry: redirects, one after the other
+SUSPECT = 0x10  # found on a page that brought nothing new
+SOURCE = 0x20  # a sitemap, to be read for links
+LISTED = 0x40  # named by a sitemap index: it names no others
 _SMALL = [chr(_DEPTH_0 + number) for number in range(256)]
 
 
-HOPS, SUSPECT = 15, 16  # what the third number of an entry is made of
-
-
 def pack_entry(depth: int, tries: int, hops: int, scheme: str, path: str) -> str:
-    """`hops`: redirects that led here, one after the other, and flags."""
+    """`hops`: redirects that led here, one after the other, and marks beside them (SUSPECT, SOURCE, LISTED)."""
     return f"{_SMALL[depth if depth < 256 else 255]}{_SMALL[tries if tries < 256 else 255]}{_SMALL[hops]}{scheme}{path}"
 
 
 def read_entry(packed: str) -> tuple[int, int, int, str, str]:
-    """Depth, tries, hops, scheme, path."""
+    """Depth, tries, hops with their marks, scheme, path."""
     return (
         ord(packed[0]) - _DEPTH_0,
         ord(packed[1]) - _DEPTH_0,
@@ -161,6 +167,12 @@ def read_entry(packed: str) -> tuple[int, int, int, str, str]:
         packed[3],
         packed[4:],
     )
+
+
+def read_marks(visit: Visit, hops: int) -> None:
+    """Put what the third number of its entry says into a visit."""
+    visit.hops = hops & HOPS
+    visit.suspect, visit.source, visit.listed = bool(hops & SUSPECT), bool(hops & SOURCE), bool(hops & LISTED)
 
 
 def pack_chunk(entries: list[str]) -> bytes:

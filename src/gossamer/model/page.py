@@ -58,6 +58,7 @@ class Page(msgspec.Struct, gc=False):
     truncated: str = ""  # WARC-Truncated: length, time, disconnect
     content_type: str | None = None
     protocol: bytes = b""  # WARC-Protocol: h2 for HTTP/2, whose head is written as HTTP/1.1 would have sent it
+    wanted: bool = True  # its type is; otherwise it is here to be read for links, if it is a sitemap or a feed
 
     @property
     def validators(self) -> tuple[bytes, bytes]:

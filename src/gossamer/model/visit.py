@@ -33,6 +33,8 @@ class Visit(msgspec.Struct, gc=False):
     robots: bool = False  # this is the host's robots.txt, which is no visit of the crawl's
     hops: int = 0  # redirects that led here, one after the other
     suspect: bool = False  # found on a page that brought nothing new
+    source: bool = False  # a sitemap that is to be read for links
+    listed: bool = False  # it was named by a sitemap index, and names no others
     head: bool = False  # ask for the headers only: a GET follows if they say that it is wanted
 
 

@@ -23,7 +23,7 @@ class HeadFirst:
         self._asked: set[str] = set()
 
     def asks(self, visit: Visit) -> bool:
-        if visit.robots or visit.tries:
+        if visit.robots or visit.source or visit.tries:
             return False
         if visit.url in self._asked:
             return False

@@ -113,6 +113,18 @@ class Scope:
             return CALENDAR
         return PARAMETERS if "?" in url and explodes(url[url.index("?") + 1 :]) else ""
 
+    def judge_source(self, url: str) -> str:
+        """As `judge`, of a sitemap that a host of the crawl names as its own: it may be anywhere, and is no page that
+        would have to match a pattern. One of "length", "exclude".
+        """
+        if len(url) > self.max_url_length:
+            return "length"
+        return "exclude" if any(excluded.search(url) for excluded in self._exclude) else ""
+
+    def has_host(self, host: str) -> bool:
+        """Whether pages of this host may belong."""
+        return self._everywhere or self._belongs(host)
+
     def _remember(self, origin: str, url: str) -> bool:
         if len(self._inside) >= _MAX_REMEMBERED:
             self._inside.clear()

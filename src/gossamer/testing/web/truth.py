@@ -83,7 +83,7 @@ def reachable(
     max_depth: int | None = None,
     scope: ScopeName = "any",
     user_agent: str = "gossamer",
-    sitemaps: bool = False,
+    sitemaps: bool = True,
     embedded: bool = False,
 ) -> dict[str, Expected]:
     """`walk` as a dict, in breadth-first order."""
@@ -100,7 +100,7 @@ def walk(
     max_depth: int | None = None,
     scope: ScopeName = "any",
     user_agent: str = "gossamer",
-    sitemaps: bool = False,
+    sitemaps: bool = True,
     embedded: bool = False,
 ) -> Iterator[tuple[str, Expected]]:
     """Every URL within `scope` and `max_depth`, breadth first.
