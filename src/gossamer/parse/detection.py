@@ -19,7 +19,7 @@ from gossamer.parse.oddities import oddities
 _ENOUGH: Final = 6
 """Bytes beyond ASCII below which statistics mean nothing."""
 _REACH: Final = 256 * 1024
-_SAMPLE: Final = 16 * 1024
+_SAMPLE: Final = 8 * 1024
 """More text does not make the detector surer, and it costs 50 µs a kilobyte."""
 _TELLS: Final = 100
 """One oddity in so many letters tells a reading from a better one."""
@@ -82,8 +82,8 @@ def _domain_of(language: bytes) -> bytes | None:
     return _DOMAINS.get(language, language or None)
 
 
-def telling(body: bytes) -> bytes:
-    """The first pieces of a page, between tags or inside of one, that are not all ASCII."""
+def telling(body: bytes, most: int = _SAMPLE) -> bytes:
+    """The first pieces of a page, between tags or inside of one, that are not all ASCII; `most` bytes of them."""
     first = _high_in(body)
     if first is None:
         return b""
@@ -92,9 +92,9 @@ def telling(body: bytes) -> bytes:
     for found in _piece.finditer(body, start, start + _REACH):
         piece = found[0]
         if not piece.isascii():
-            pieces.append(piece[: _SAMPLE - size])
+            pieces.append(piece[: most - size])
             size += len(piece)
-            if size >= _SAMPLE:
+            if size >= most:
                 break
     return b"\n".join(pieces)
 

@@ -19,12 +19,18 @@ escape_in = re.compile(rb"\x1b(?:\$[@B]|\([JI])").search
 _closed_in = re.compile(rb"\x1b\([BJ]").search
 # Runs of kana are as good as a declaration: no other encoding makes sense of them.
 _euc_kana_in = re.compile(rb"(?:\xa4[\xa1-\xf3]|\xa5[\xa1-\xf6]){3}").search
-_sjis_kana_in = re.compile(rb"(?:\x82[\x9f-\xf1]|\x83[\x40-\x96]){3}").search
+_euc_kana = re.compile(rb"(?:\xa4[\xa1-\xf3]|\xa5[\xa1-\xf6]){2}")
+_sjis_kana = re.compile(rb"(?:\x82[\x9f-\xf1]|\x83[\x40-\x96]){2}")
+_FEW: Final = 2
 _kana_in = re.compile("[ぁ-ヺ]{2}").search
 
 _RUN: Final = re.compile(rb"(\x1b(?:\$[@B]|\([JI])[\x1b\x20-\x7e]*+)")
 # Where a piece may end: first at tags and line ends; where that makes no sense, at quotes, then at any sign.
 _CUTS: Final = tuple(re.compile(cut) for cut in (rb"([<>\r\n]++)", rb"([\"']++)", rb"([\x00-\x3f]++)"))
+_JUDGED: Final = 4096
+"""Bytes of a piece that are enough to judge it by; what is longer is not cut further."""
+_MIXED: Final = 256 * 1024
+"""Bytes of a page that are read piece by piece."""
 _KANA: Final = re.compile("[ぁ-ヺー]")
 _KANJI: Final = re.compile("[一-龠々〆]")
 _WIDE: Final = re.compile("[　-〟！-～]")
@@ -52,34 +58,35 @@ def escaped(body: bytes) -> bool:
 
 
 def guess(body: bytes) -> str | None:
-    """The Japanese encoding whose kana come first in the body, if there are any."""
-    return min(found)[1] if (found := _kana(body)) else None
+    """The Japanese encoding that has the most kana in the body, if there are any."""
+    euc, sjis = _kana_of(body)
+    if max(euc, sjis) < _FEW:
+        return None
+    return "euc-jp" if euc > sjis else "shift_jis"
 
 
 def two_in(body: bytes) -> bool:
     """Whether there are kana of both EUC-JP and Shift_JIS, which no text in one encoding has."""
-    return len(_kana(body)) == 2
+    return min(_kana_of(body)) >= _FEW
 
 
 def decode_pieces(body: bytes, name: str) -> str:
     current = name if name in _CANDIDATES else guess(body) or "shift_jis"
     if escape_in(body) is None and _nearly_all(whole := decode_as(body, "utf-8")):
         return whole
+    # A page that is longer, and still mixed at its end, is no page.
+    end = len(body) if len(body) <= _MIXED else body.rfind(b"\n", 0, _MIXED) + 1 or _MIXED
     text: list[str] = []
-    for index, run in enumerate(_RUN.split(body)):
+    for index, run in enumerate(_RUN.split(body[:end])):
         if index % 2:
             text.append(decode_as(run, "iso-2022-jp"))
         else:
             current = _read(run, current, 0, text)
-    return "".join(text)
+    return "".join(text) + decode_as(body[end:], current)
 
 
-def _kana(body: bytes) -> list[tuple[int, str]]:
-    return [
-        (kana.start(), name)
-        for name, kana in (("euc-jp", _euc_kana_in(body)), ("shift_jis", _sjis_kana_in(body)))
-        if kana
-    ]
+def _kana_of(body: bytes) -> tuple[int, int]:
+    return len(_euc_kana.findall(body)), len(_sjis_kana.findall(body))
 
 
 def _nearly_all(text: str) -> bool:
@@ -93,7 +100,11 @@ def _read(run: bytes, current: str, level: int, text: list[str]) -> str:
             text.append(piece.decode("ascii"))
             continue
         name, decoded = _best(piece, current)
-        if level + 1 < len(_CUTS) and (UNKNOWN in decoded or (level == 0 and _HALF_WIDTH.search(decoded))):
+        if (
+            level + 1 < len(_CUTS)
+            and len(piece) <= _JUDGED
+            and (UNKNOWN in decoded or (level == 0 and _HALF_WIDTH.search(decoded)))
+        ):
             current = _read(piece, current, level + 1, text)
         else:
             current = name
@@ -103,8 +114,10 @@ def _read(run: bytes, current: str, level: int, text: list[str]) -> str:
 
 def _best(piece: bytes, current: str) -> tuple[str, str]:
     """The likeliest reading of a piece; the encoding of the piece before it wins a tie."""
-    readings = [(name, decode_as(piece, name)) for name in (current, *_CANDIDATES)]
-    return max(readings, key=lambda reading: _likelihood(*reading))
+    names = (current, *(name for name in _CANDIDATES if name != current))
+    readings = [(name, decode_as(piece[:_JUDGED], name)) for name in names]
+    name, decoded = max(readings, key=lambda reading: _likelihood(*reading))
+    return name, decoded if len(piece) <= _JUDGED else decode_as(piece, name)
 
 
 def _likelihood(name: str, text: str) -> int:

@@ -26,6 +26,7 @@ _EVERYDAY: Final = {
 }
 _capitals = re.compile("[А-Я]")
 _small = re.compile("[а-я]")
+_frequent = re.compile("[оеаинтОЕАИНТ]")
 _EVERYDAY_OF: Final = _EVERYDAY | {"gb18030": _EVERYDAY["gbk"]}
 
 
@@ -37,6 +38,11 @@ def oddities(text: str) -> int:
 def shouting(text: str) -> int:
     """Capitals beyond the number of small letters: one encoding of Cyrillic has them where another has the small."""
     return max(len(_capitals.findall(text)) - len(_small.findall(text)), 0)
+
+
+def frequent(text: str) -> int:
+    """How many letters are the most frequent ones of languages in Cyrillic."""
+    return len(_frequent.findall(text))
 
 
 def rarities(body: bytes, name: str) -> int:
@@ -54,7 +60,8 @@ def _odd() -> re.Pattern[str]:
         "[\ufffd\x80-\x9f\ue000-\uf8ff]"
         f"|(?<=[a-z{lower}])[{upper}]"
         f"|(?<=[{_LETTERS}])[{_SIGNS}](?=[{_LETTERS}])"
-        "|[\xa1-\u024f]{4,}+"
+        # Signs alone are an ornament.
+        "|(?<![\xa1-\u024f])(?=[\xa1-\u024f]{4})[\xa1-\xbf]*+[\xc0-\u024f][\xa1-\u024f]*+"
         f"|(?<=[{_LATIN}])[\u0370-\u06ff]|(?<=[\u0370-\u06ff])[{_LATIN}]"
     )
 

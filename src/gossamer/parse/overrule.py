@@ -19,7 +19,7 @@ from gossamer.parse.detection import (
     telling,
     utf_16_without_mark,
 )
-from gossamer.parse.oddities import oddities, rarities, shouting
+from gossamer.parse.oddities import frequent, oddities, rarities, shouting
 
 _DEFAULT: Final = "windows-1252"
 _SURE: Final = 12
@@ -28,6 +28,8 @@ _SURER: Final = 32
 """And any other encoding, of which only the letters tell."""
 _SURE_WIDE: Final = 128
 """Bytes of UTF-16 that it takes."""
+_GLANCE: Final = 2048
+"""Bytes of text that a declaration is judged by."""
 _PLAINLY: Final = 8
 """Where one in so many bytes is odd, a declaration is doubted."""
 _DOUBTFUL: Final = 50
@@ -55,7 +57,7 @@ def rather(body: bytes, name: str, second: str | None, text: str) -> str | None:
         return _rather_than_utf_8(body, text) if UNKNOWN in text else None
     if name in japanese.ENCODINGS and japanese.mixed(body, name, text):
         return _rather_than_japanese(body, name)
-    sample = telling(body)
+    sample = telling(body, _GLANCE)
     high = beyond_ascii(sample)
     if high >= _SURE and nearly_utf_8(sample):
         return "utf-8"
@@ -78,8 +80,12 @@ def _rather_than_legacy(body: bytes, name: str, second: str | None, sample: byte
     if other in local:
         return other
     found = _odd(sample, other)
-    if other in _CYRILLIC:
-        found, odd = found + shouting(decode_as(sample, other)), odd + loud
+    if other in _CYRILLIC and loud:
+        read = decode_as(sample, other)
+        if frequent(read) <= frequent(decode_as(sample, name)):
+            # It is in capitals indeed.
+            return None
+        found, odd = found + shouting(read), odd + loud
     if doubted and other == second:
         return other if found * 4 < odd else None
     return other if odd * _PLAINLY >= high and found * 8 < odd else None
