@@ -2,7 +2,7 @@
 
 The pages are those of the conformance suites (`GOSSAMER_CONFORMANCE`, or ../shared/conformance beside the project):
 real pages in 18 encodings, each with a declaration and without, and every character of the East Asian encodings. The
-others only detect, so they are given the pages without a declaration, and Python's codecs decode what they name. A page
+others only detect, so they are given the pages without a declaration, and they or Python's codecs decode it. A page
 is right when its title and text are, to the last character; the share is that of characters beyond ASCII.
 """
 
