@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps docs clean
+.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -55,8 +55,12 @@ bench-hostile: $(VENV)/.installed-dev  ## a web that means harm: up, small, poli
 bench-caps: $(VENV)/.installed-dev  ## caps on pages and bytes a second, changed in the middle
 	$(BIN)/python benchmarks/caps.py
 
-docs: $(VENV)/.installed  ## write the generated pages of docs/ again
+bench-charsets: $(VENV)/.installed-dev  ## pages in many encodings, beside other detectors
+	$(BIN)/python benchmarks/charsets.py
+
+docs: $(VENV)/.installed-dev  ## write the generated pages of docs/ again
 	$(BIN)/python -m gossamer.config > docs/configuration.md
+	$(BIN)/python tests/contract/differences.py > docs/conformance.md
 
 clean:
 	rm -rf $(VENV) demo-crawl bench-work

@@ -20,6 +20,7 @@ from gossamer.config import Config, FetchConfig
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import caps
+import charsets
 import fetch_alone
 import hostile
 import judge
@@ -403,3 +404,21 @@ def test_a_figure_above_its_target_is_marked() -> None:
     rows = {row[0]: row[2] for row in frontier_rows([found])}
     assert rows["link judged, crawl mix, µs"] == "2.00 !"
     assert rows["URL added and committed, µs"] == "1.00"
+
+
+# -- encodings ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_is_right_to_the_last_character_and_the_share_is_of_those_beyond_ascii() -> None:
+    score = charsets.Score().plus("né, là", "né, là").plus("nÃ©, là", "né, là")
+    assert score == charsets.Score(pages=2, right=1, characters=4, found=3)
+    assert str(score) == "1/2  75.0%"
+
+
+@pytest.mark.parametrize("name", ["utf-8", "windows-1251", "shift_jis"])
+@pytest.mark.parametrize("declared", [True, False])
+def test_pages_for_the_time_of_decoding_are_of_one_size_and_readable(name: str, declared: bool) -> None:
+    page = charsets.page_of(name, declared)
+    assert 0.9 * 13_800 < len(page) < 1.1 * 13_800
+    assert (b"charset" in page) is declared
+    assert gossamer.parse(page, "http://a.test/", "text/html").charset == name

@@ -95,8 +95,8 @@ def test_the_order_of_the_standard(body: bytes, content_type: str | None, decide
         (JAPANESE, "euc_jp", "euc-jp"),
         (JAPANESE, "iso2022_jp", "iso-2022-jp"),
         (RUSSIAN, "cp1251", "windows-1251"),
-        (RUSSIAN, "koi8-r", "koi8-r"),
-        (GREEK, "cp1253", "iso-8859-7"),
+        (RUSSIAN, "koi8-r", "koi8-u"),
+        (GREEK, "cp1253", "windows-1253"),
         (POLISH, "cp1250", "windows-1250"),
         (CHINESE, "gb18030", "gb18030"),
         (TAIWANESE, "big5", "big5"),
@@ -109,6 +109,116 @@ def test_the_order_of_the_standard(body: bytes, content_type: str | None, decide
 def test_detection_when_nothing_is_declared(text: str, codec: str, name: str) -> None:
     page = f"<html><title>{text}</title><body><p>{text}</p><p>{text}</p></body></html>"
     assert decode(page.encode(codec), "text/html") == (page, name)
+
+
+CZECH = "Příliš žluťoučký kůň úpěl ďábelské ódy a větší šťavnaté švestky."
+TURKISH = "Pijamalı hasta yağız şoföre çabucak güvendi; ışıklı gün öğle üzeri."
+FRENCH = "Voix ambiguë d’un cœur qui, au zéphyr, préfère les jattes de kiwis; déjà là où ça brûle, élève gênée."
+UKRAINIAN = "Чуєш їх, доцю, га? Кумедна ж ти, прощайся без ґольфів! Єдиний її ключ."
+THAI = "เป็นมนุษย์สุดประเสริฐเลิศคุณค่า กว่าบรรดาฝูงสัตว์เดรัจฉาน"
+HEBREW = "דג סקרן שט בים מאוכזב ולפתע מצא לו חברה נחמדה"
+ARABIC = "نص حكيم له سر قاطع وذو شأن عظيم مكتوب على ثوب أخضر"
+ENTITLED = "<html><title>{0}</title><body><p>{0}</p><p>{0}</p></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "name"),
+    [
+        (KOREAN, "cp949", "euc-kr"),
+        (UKRAINIAN, "koi8-u", "koi8-u"),
+        (RUSSIAN, "iso8859-5", "iso-8859-5"),
+        (RUSSIAN, "cp866", "ibm866"),
+        (RUSSIAN, "mac-cyrillic", "x-mac-cyrillic"),
+        (FRENCH, "mac-roman", "macintosh"),
+        (FRENCH, "cp1252", "windows-1252"),
+        (CZECH, "iso8859-2", "iso-8859-2"),
+        (TURKISH, "cp1254", "windows-1254"),
+        (THAI, "cp874", "windows-874"),
+        (HEBREW, "cp1255", "windows-1255"),
+        (ARABIC, "cp1256", "windows-1256"),
+        (THAI, "utf-16-le", "utf-16le"),
+        (JAPANESE, "utf-16-be", "utf-16be"),
+    ],
+)
+def test_detection_of_what_is_rarer(text: str, codec: str, name: str) -> None:
+    page = ENTITLED.format(text)
+    assert decode(page.encode(codec), "text/html") == (page, name)
+    assert decode(page.encode(codec), "text/html; charset=unheard-of") == (page, name)
+
+
+def test_utf_8_with_a_broken_character_is_detected() -> None:
+    body = (RUSSIAN * 3).encode() + b"\xd0 " + (RUSSIAN * 3).encode()
+    assert decode(body, None) == (RUSSIAN * 3 + "\ufffd " + RUSSIAN * 3, "utf-8")
+
+
+def test_what_stands_behind_much_ascii_is_detected() -> None:
+    assert detect(b"<script>" + b"x" * 400_000 + b"</script>" + RUSSIAN.encode("cp1251")) == "windows-1251"
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "codec", "name"),
+    [
+        ("iso-8859-1", RUSSIAN, "cp1251", "windows-1251"),
+        ("iso-8859-1", KOREAN, "euc_kr", "euc-kr"),
+        ("iso-8859-1", JAPANESE, "shift_jis", "shift_jis"),
+        ("iso-8859-1", JAPANESE, "iso2022_jp", "iso-2022-jp"),
+        ("utf-8", JAPANESE, "iso2022_jp", "iso-2022-jp"),
+        ("utf-8", FRENCH, "cp1252", "windows-1252"),
+        ("utf-8", RUSSIAN, "utf-16-le", "utf-16le"),
+        ("windows-1251", RUSSIAN, "koi8-r", "koi8-u"),
+        ("koi8-r", RUSSIAN, "cp1251", "windows-1251"),
+        ("shift_jis", JAPANESE, "euc_jp", "euc-jp"),
+        ("euc-jp", JAPANESE, "shift_jis", "shift_jis"),
+        ("shift_jis", FRENCH, "utf-8", "shift_jis"),  # the name is kept, as in a mixture
+        ("gbk", TAIWANESE, "big5", "big5"),
+        ("big5", CHINESE, "gbk", "gbk"),
+        ("utf-16", RUSSIAN, "cp1251", "windows-1251"),
+    ],
+)
+def test_declarations_that_are_plainly_wrong(declared: str, text: str, codec: str, name: str) -> None:
+    page = ENTITLED.format(text)
+    read, found = decode(page.encode(codec), f"text/html; charset={declared}")
+    assert (read, found.replace("gb18030", "gbk")) == (page, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (RUSSIAN.upper(), "windows-1251"),
+        (RUSSIAN.upper(), "koi8-r"),
+        (RUSSIAN, "x-mac-cyrillic"),
+        (CZECH, "windows-1250"),
+        (FRENCH, "windows-1252"),
+        (FRENCH.upper(), "windows-1252"),
+        (FRENCH, "macintosh"),
+        (TURKISH, "windows-1254"),
+        (CHINESE, "gbk"),
+        (TAIWANESE, "gbk"),
+        (TAIWANESE, "big5"),
+        (KOREAN, "euc-kr"),
+        (JAPANESE, "shift_jis"),
+        (JAPANESE, "euc-jp"),
+        (THAI, "windows-874"),
+        (GREEK, "iso-8859-7"),
+        ("§§§§ ©®©® «»«» °°°° ·····", "windows-1252"),
+    ],
+)
+def test_a_right_declaration_is_never_overruled(text: str, name: str) -> None:
+    body = ENTITLED.format(text).encode(codec_of(name), "xmlcharrefreplace")
+    for wrong in ("utf-8", "windows-1252", "windows-1251", "shift_jis"):
+        page = f"<meta charset={wrong}>".encode() + body
+        assert decode(page, f"text/html; charset={name}") == (decode_as(page, name), name)
+
+
+def test_the_page_is_believed_where_it_and_its_server_differ_and_the_server_is_wrong() -> None:
+    page = f"<meta charset=windows-1251><p>{RUSSIAN}</p>"
+    assert decode(page.encode("cp1251"), "text/html; charset=iso-8859-1") == (page, "windows-1251")
+
+
+def test_the_language_of_a_page_tells_encodings_of_one_alphabet() -> None:
+    for language, text, name in (("cs", CZECH, "windows-1250"), ("tr", TURKISH, "windows-1254")):
+        page = ENTITLED.format(text).replace("<html", f'<html lang="{language}"')
+        assert decode(page.encode(codec_of(name)), "text/html; charset=iso-8859-1") == (page, name)
 
 
 def test_nothing_is_detected_in_too_little() -> None:
@@ -164,6 +274,44 @@ def test_two_encodings_in_one_page(order: tuple[str, str]) -> None:
     page = b"<h1>" + JAPANESE.encode(first) + b"</h1>\n<div>" + JAPANESE.encode(second) + b"</div>"
     name = {"euc_jp": "euc-jp", "cp932": "shift_jis"}.get(first, first)
     assert decode(page, f"text/html; charset={name}") == (f"<h1>{JAPANESE}</h1>\n<div>{JAPANESE}</div>", name)
+
+
+def test_two_encodings_are_found_where_nothing_is_declared() -> None:
+    page = b"".join(b"<p>" + JAPANESE.encode(codec) + b"</p>\n" for codec in ("euc_jp", "cp932") * 3)
+    assert decode(page, None)[0] == f"<p>{JAPANESE}</p>\n" * 6
+
+
+@pytest.mark.parametrize("declared", ["", "; charset=euc-jp", "; charset=shift_jis", "; charset=utf-8"])
+@pytest.mark.parametrize(
+    "between",
+    [("<p>", "</p>"), ("", "\n"), ('<img alt="', '">'), ('<a title="', '" '), ("", " / "), ("<b>", "</b>")],
+)
+def test_mixtures_in_every_place(declared: str, between: tuple[str, str]) -> None:
+    codecs = ("iso2022_jp", "euc_jp", "cp932", "utf-8")
+    before, behind = between
+    body = b"".join(before.encode() + JAPANESE.encode(codec) + behind.encode() for codec in codecs * 2)
+    assert decode(body, f"text/html{declared}")[0] == (before + JAPANESE + behind) * 8
+
+
+def test_rare_characters_and_half_width_kana_in_mixtures() -> None:
+    first, second = f"丂丄丅と{JAPANESE}", f"ｶﾀｶﾅと{JAPANESE}"
+    body = b"<p>" + first.encode("euc_jp") + b"</p><p>" + second.encode("euc_jp") + b"</p><p>" + second.encode("cp932")
+    assert decode(body, "text/html; charset=euc-jp")[0] == f"<p>{first}</p><p>{second}</p><p>{second}"
+
+
+def test_an_escape_that_is_never_closed_spoils_its_line_only() -> None:
+    body = (
+        b"<p>" + "日本".encode("iso2022_jp")[:-3] + b"\n" + JAPANESE.encode("euc_jp") + b"\n" + JAPANESE.encode("cp932")
+    )
+    assert decode(body, "text/html; charset=euc-jp")[0] == f"<p>日本\n{JAPANESE}\n{JAPANESE}"
+
+
+@pytest.mark.parametrize("content_type", ["text/html", *(f"text/html; charset={n}" for n in ("shift_jis", "gbk"))])
+@pytest.mark.parametrize("junk", [b"\xff", b"\x81\xff\x0a", b'"\x82\xa0\xa4', b"\x1b$B\xa4\x1b(B", b"\xe9a"])
+def test_long_junk_is_read_without_judging_all_of_it(junk: bytes, content_type: str) -> None:
+    text, name = decode(junk * (600_000 // len(junk)), content_type)
+    assert text
+    assert name in NAMES
 
 
 def test_half_width_kana_are_no_mixture() -> None:

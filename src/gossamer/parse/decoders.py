@@ -28,6 +28,8 @@ _CODEC: Final = {
     "shift_jis": "cp932",
     "euc-kr": "cp949",
 }
+_LONG: Final = 256 * 1024
+_MANY: Final = 50_000
 _ESCAPE: Final = re.compile(rb"\x1b(\$[@B]|\([BJI])")
 _HIGH: Final = bytes(byte | 0x80 if 0x21 <= byte <= 0x7E else byte for byte in range(256))
 _ROMAN: Final = {0x5C: 0xA5, 0x7E: 0x203E}
@@ -93,27 +95,36 @@ def _utf_16_be(body: bytes) -> str:
     return body.removeprefix(codecs.BOM_UTF16_BE).decode("utf-16-be", "replace")
 
 
+def _repaired(body: bytes, codec: str, repair: str) -> str:
+    """Decoded with our repairs, unless a long body is full of errors: a call for each would take seconds."""
+    if len(body) > _LONG:
+        text = body.decode(codec, "replace")
+        if not 0 < text.count(UNKNOWN) < _MANY:
+            return text
+    return body.decode(codec, repair)
+
+
 def _shift_jis(body: bytes) -> str:
-    return _SHIFT_JIS_WRONG.sub(UNKNOWN, body.decode("cp932", repairs.SHIFT_JIS))
+    return _SHIFT_JIS_WRONG.sub(UNKNOWN, _repaired(body, "cp932", repairs.SHIFT_JIS))
 
 
 def _euc_jp(body: bytes) -> str:
     # A tilde of JIS X 0212 that Python would make an ASCII one; 0x8f is always the first byte of a character.
-    text = body.replace(b"\x8f\xa2\xb7", b"\xa1\xc1").decode("euc-jp", repairs.EUC_JP)
+    text = _repaired(body.replace(b"\x8f\xa2\xb7", b"\xa1\xc1"), "euc-jp", repairs.EUC_JP)
     return text.translate(_EUC_JP_FIXES) if _EUC_JP_WRONG.search(text) else text
 
 
 def _euc_kr(body: bytes) -> str:
-    return body.decode("cp949", repairs.EUC_KR)
+    return _repaired(body, "cp949", repairs.EUC_KR)
 
 
 def _big5(body: bytes) -> str:
-    text = body.decode("big5hkscs", repairs.BIG5)
+    text = _repaired(body, "big5hkscs", repairs.BIG5)
     return text.translate(_BIG5_FIXES) if _BIG5_WRONG.search(text) else text
 
 
 def _gb18030(body: bytes) -> str:
-    text = body.decode("gb18030", repairs.GB18030)
+    text = _repaired(body, "gb18030", repairs.GB18030)
     return text.translate(_GB_FIXES) if _GB_WRONG.search(text) else text
 
 
