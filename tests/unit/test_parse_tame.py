@@ -8,7 +8,8 @@ import pytest
 from resiliparse.parse.html import HTMLTree
 
 from gossamer.parse import parse
-from gossamer.parse.tame import MAX_ATTRIBUTES, MAX_DEPTH, tame
+from gossamer.parse.limits import MAX_ATTRIBUTES
+from gossamer.parse.tame import MAX_DEPTH, tame
 
 URL = "http://h.example/"
 ROW = "<tr><td><b>bold</b> <i>it</i><td><a href='/x'>a</a><svg><path/><path/></svg><p>text<br><font>x</font></tr>"

@@ -24,6 +24,8 @@ from gossamer.frontier import Frontier
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
 from gossamer.parse import LinkScanner
+from gossamer.parse.header_links import header_links
+from gossamer.parse.links import is_wanted
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
@@ -84,7 +86,8 @@ class Agent:
             notice,
             scope.max_length,
         )
-        self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
+        self._header_kinds = frozenset(kind for kind in config.parse.follow if kind.partition(":")[0] == "header")
+        self._scanner = LinkScanner(frozenset(config.parse.follow) - self._header_kinds, config.parse.nofollow)
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
@@ -201,15 +204,21 @@ class Agent:
             target = page.header("location")
             target = normalize(target, page.url) if target else None
             return [target] if target else []
+        urls = self._header_links(page) if self._header_kinds else []
         content_type = page.content_type
-        if content_type is not None and content_type.partition(";")[0] not in _PARSED:
-            return []
-        found = self._scanner.scan(page.body, page.url, content_type)
-        self.statistics.links += len(found.urls)
-        self.statistics.full_parses += found.full
+        if content_type is None or content_type.partition(";")[0] in _PARSED:
+            found = self._scanner.scan(page.body, page.url, content_type)
+            self.statistics.full_parses += found.full
+            urls = found.urls if found.nofollow and self._config.parse.nofollow else found.urls + urls
+        self.statistics.links += len(urls)
         if self._config.parse.nofollow and robots_tag(page.head, self._token)[1]:
             return []
-        return found.urls
+        return urls
+
+    def _header_links(self, page: Page) -> list[str]:
+        kinds, obey = self._header_kinds, self._config.parse.nofollow
+        links = header_links(page.headers, page.url)
+        return [link.url for link in links if is_wanted(link.kind, kinds) and not (link.nofollow and obey)]
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
         if _excludes(fault):

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gossamer.parse.limits import MAX_ATTRIBUTES
 from gossamer.parse.tokens import ATTRIBUTES, SIMPLE, any_of, ci
 
 MAX_DEPTH: Final = 256
-MAX_ATTRIBUTES: Final = 256
 _MANY_TAGS: Final = 20_000
 _LONG: Final = 16 * 1024
 _REOPENED: Final = 5_000_000
