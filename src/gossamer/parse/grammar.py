@@ -105,7 +105,7 @@ _BEFORE_HREF: Final = (
     + BLANK
     + rb"++(?!"
     + any_of(ci("href"), ci("rel"))
-    + rb")[A-Za-z0-9_:-]++(?:=\"[^\"]*+\")?+)*+"
+    + rb")[A-Za-z0-9_:-]++(?:=\"[^\"]*+\")?+){0,32}+"
     + BLANK
     + rb"++"
 )

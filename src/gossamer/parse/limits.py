@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import AnyStr, Final
 
-MAX_TAGS: Final = 400_000
-"""Of `<`, tag or not: a page ends there. About 13 MB of ordinary markup."""
+MAX_TAGS: Final = 200_000
+"""Of `<`, tag or not: a page ends there. That is four megabytes of ordinary markup and more."""
 MAX_ATTRIBUTES: Final = 256
 """Of one tag."""
-MAX_LINKS: Final = 100_000
-"""Of one page; what is found beyond is left out."""
+MAX_LINKS: Final = 50_000
+"""Of one page, as many as a sitemap may have: elements that refer to something, wherever that leads."""
 
 
 def cut(source: AnyStr) -> AnyStr:

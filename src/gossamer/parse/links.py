@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote_from_bytes
@@ -65,11 +66,13 @@ def base_of(reference: str | None, url: str) -> str:
 class LinkReader:
     """Collects what the elements of one page refer to, in the order in which they are given to `read`.
 
-    Invariant: every link is normalised; a reference that is no crawlable URL leaves no trace.
+    Invariant: every link is normalised; a reference that is no crawlable URL leaves no trace. No more than MAX_LINKS
+    references are read.
     """
 
     __slots__ = (
         "_charset",
+        "_room",
         "_text_left",
         "_with_text",
         "base",
@@ -85,6 +88,7 @@ class LinkReader:
         self.base = base
         self._charset = charset
         self._with_text = with_text
+        self._room = MAX_LINKS
         self._text_left = _ALL_TEXTS
         self.links: list[Link] = []
         self.noindex = False
@@ -94,11 +98,13 @@ class LinkReader:
         self.language = ""
 
     def read(self, node: Any, tag: str) -> None:
-        READERS[tag](self, node)
+        if self._room > 0:
+            READERS[tag](self, node)
 
     def _add(self, reference: str | None, kind: str, text: str = "", nofollow: bool = False) -> str | None:
-        if reference is None or len(self.links) >= MAX_LINKS:
+        if reference is None or self._room <= 0:
             return None
+        self._room -= 1
         url = target_of(reference, self.base, self._charset)
         if url is not None:
             self.links.append(Link(url, kind, text, nofollow))
@@ -240,7 +246,8 @@ _GIVEN: Final[dict[Callable[[LinkReader, Any], None], tuple[str, ...]]] = {
 }
 
 
-def readers_of(kinds: frozenset[str]) -> list[str]:
+@lru_cache(maxsize=16)
+def readers_of(kinds: frozenset[str]) -> frozenset[str]:
     """The elements that may give links of these kinds."""
     names = {kind.partition(":")[0] for kind in kinds}
-    return [tag for tag, reader in READERS.items() if not names.isdisjoint(_GIVEN.get(reader, (tag,)))]
+    return frozenset(tag for tag, reader in READERS.items() if not names.isdisjoint(_GIVEN.get(reader, (tag,))))

@@ -67,7 +67,8 @@ class LinkScanner:
     """Finds the links to follow, page after page.
 
     Invariant: `scan` gives the links that the whole parser gives, whichever of the two has read the page. Only their
-    order may differ, where a tree builder moves a link out of a table in which it may not stand.
+    order may differ, where a tree builder moves a link out of a table in which it may not stand; and of more than
+    MAX_LINKS links the two may not read the same.
     What it remembers is bounded: the last absolute links of ordinary length.
     """
 
@@ -124,7 +125,7 @@ class LinkScanner:
         urls: dict[str, None] = {}
         dropped = False
         known = self._absolute
-        for plain, absolute, other, tag, odd in LINKS.findall(cut(body)):
+        for plain, absolute, other, tag, odd in LINKS.findall(cut(body))[:MAX_LINKS]:
             if plain:
                 urls[origin + plain.decode()] = None
             elif absolute:
@@ -158,7 +159,7 @@ class LinkScanner:
                 raise _GiveWay
         urls.pop(url, None)
         if not (page.found.nofollow and self._obey):
-            page.found.urls = list(urls) if len(urls) <= MAX_LINKS else list(urls)[:MAX_LINKS]
+            page.found.urls = list(urls)
         return page.found
 
     def _remember(self, href: bytes) -> str | None:
