@@ -186,6 +186,7 @@ class LinkReader:
         self._add(node.getattr("cite"), "cite")
 
     def _meta(self, node: Any) -> None:
+        self._room -= 1
         content = node.getattr("content")
         if content is None:
             return
