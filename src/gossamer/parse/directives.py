@@ -49,7 +49,7 @@ def is_nofollow(rel: str) -> bool:
 
 def image_candidates(srcset: str) -> list[str]:
     """The URLs of a srcset: each may be followed by a width or density, and ends at a comma behind that."""
-    urls = []
+    urls: list[str] = []
     position = 0
     while len(urls) < MAX_LINKS and (found := _candidate.match(srcset, position)) is not None:
         url = found[1]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import AnyStr, Final
 
-MAX_TAGS: Final = 200_000
-"""Of `<`, tag or not: a page ends there. That is four megabytes of ordinary markup and more."""
+MAX_TAGS: Final = 450_000
+"""Of `<`, tag or not: a page ends there. That is nine megabytes of ordinary markup and more."""
 MAX_ATTRIBUTES: Final = 256
 """Of one tag."""
 MAX_LINKS: Final = 50_000
