@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets docs clean
+.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-links bench-parse bench-worst fuzz docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -57,6 +57,18 @@ bench-caps: $(VENV)/.installed-dev  ## caps on pages and bytes a second, changed
 
 bench-charsets: $(VENV)/.installed-dev  ## pages in many encodings, beside other detectors
 	$(BIN)/python benchmarks/charsets.py
+
+bench-links: $(VENV)/.installed-dev  ## links beside other parsers, on the documentation of this machine
+	$(BIN)/python benchmarks/links.py
+
+bench-parse: $(VENV)/.installed-dev  ## the steps of reading a page
+	$(BIN)/python benchmarks/parse_steps.py
+
+bench-worst: $(VENV)/.installed-dev  ## the pages that take longest to read
+	$(BIN)/python benchmarks/worst_pages.py
+
+fuzz: $(VENV)/.installed-dev  ## inputs that mean harm: no exception, no hang, no difference (SECONDS=600)
+	$(BIN)/python benchmarks/fuzz.py --seconds $(if $(filter 0,$(SECONDS)),600,$(SECONDS)) --out bench-work/fuzz
 
 docs: $(VENV)/.installed-dev  ## write the generated pages of docs/ again
 	$(BIN)/python -m gossamer.config > docs/configuration.md

@@ -264,6 +264,20 @@ def test_links_of_pages_that_say_nofollow_are_not_followed(tmp_path: Path) -> No
     assert summary.urls == summary.pages == 3
 
 
+def test_links_in_headers_are_followed_where_wanted(tmp_path: Path) -> None:
+    linked = {"Link": '</2>; rel="next", </3>; rel="prev", </4>; rel="next nofollow"'}
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", ["/1"], headers=linked)
+        for follow, paths in (
+            (("a",), ["/", "/1"]),
+            (("a", "header:next"), ["/", "/1", "/2"]),
+            (("header",), ["/", "/2", "/3"]),
+        ):
+            home = tmp_path / "-".join(follow).replace(":", "-")
+            crawl(home, ["http://a.test/"], web.connect, follow=list(follow))
+            assert sorted(visit.url.removeprefix("http://a.test") for visit in read_visits(home)) == paths
+
+
 def test_a_busy_server_is_asked_again_when_it_says(tmp_path: Path) -> None:
     asked: list[bytes] = []
 

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import caps
 import charsets
 import fetch_alone
+import fuzz
 import hostile
 import judge
 import kill_loop
@@ -33,6 +34,10 @@ from fetch_server import KINDS, FetchServer
 from frontier_load import LINKS, Links, Load
 from frontier_scale import FIGURES
 from frontier_scale import rows_of as frontier_rows
+from fuzz_inputs import Inputs
+from link_peers import links_of
+from links import Compared, pages
+from links import rows_of as link_rows
 from processes import finish, resident
 from side_by_side import rows_of, stage_rows
 from simulated_web import Arrival, Outcome, read_arrivals
@@ -422,3 +427,74 @@ def test_pages_for_the_time_of_decoding_are_of_one_size_and_readable(name: str, 
     assert 0.9 * 13_800 < len(page) < 1.1 * 13_800
     assert (b"charset" in page) is declared
     assert gossamer.parse(page, "http://a.test/", "text/html").charset == name
+
+
+# -- links beside other parsers ----------------------------------------------------------------------------------------
+
+ELEMENTS = [
+    ("base", {"href": "/base/"}, False),
+    ("a", {"href": "1", "rel": "Nofollow x"}, False),
+    ("a", {"href": "2"}, False),
+    ("a", {"xlink:href": "3"}, True),
+    ("a", {"xlink:href": "no"}, False),
+    ("a", {"href": "javascript:x"}, False),
+    ("img", {"src": "i", "srcset": "j 1x, k"}, False),
+    ("link", {"rel": "Shortcut  Icon", "href": "l"}, False),
+    ("meta", {"http-equiv": "refresh", "content": "0; URL='m'"}, False),
+    ("object", {"codebase": "/c/", "data": "o"}, False),
+    ("input", {"type": "image", "src": "p", "formaction": "q"}, False),
+]
+
+
+def test_the_reader_beside_ours_reads_the_same_kinds() -> None:
+    found, followed = links_of(ELEMENTS, "http://h.example/", "utf-8")
+    assert {f"{kind} {url.removeprefix('http://h.example')}" for kind, url in found} == {
+        "a /base/1", "a /base/2", "a /base/3", "img /base/i", "img /base/j", "img /base/k", "meta /base/m",
+        "link:shortcut icon /base/l", "object /c/o", "img /base/p", "form /base/q",
+    }  # fmt: skip
+    assert {url.removeprefix("http://h.example/base/") for url in followed} == {"2", "3", "m"}
+    forbidden = [*ELEMENTS, ("meta", {"name": "robots", "content": "NoFollow"}, False)]
+    assert links_of(forbidden, "http://h.example/", "utf-8")[1] == set()
+
+
+def test_shares_of_links_are_not_rounded_up() -> None:
+    counts = Counter(a=10_000_000), Counter(a=9_999_999), Counter(a=9_999_999)
+    rows = link_rows([Compared("x", False, {"lexbor": counts}, [])], "lexbor")
+    assert rows[0] == ["lexbor a", "10,000,000", "9,999,999", "99.9999%", "100 %"]
+
+
+def test_a_share_of_pages_is_always_the_same(tmp_path: Path) -> None:
+    for number in range(100):
+        (tmp_path / f"{number}.html").write_text("x")
+    (tmp_path / "x.txt").write_text("x")
+    assert len(list(pages([tmp_path]))) == 100
+    some = list(pages([tmp_path], 0.5))
+    assert 20 < len(some) < 80
+    assert some == list(pages([tmp_path], 0.5))
+
+
+# -- fuzzing -----------------------------------------------------------------------------------------------------------
+
+
+def test_inputs_come_again() -> None:
+    made, again = (Inputs([b"<p>real</p>" * 100], 7, 4096) for _ in range(2))
+    inputs = [made.input(number) for number in range(300)]
+    assert inputs == [again.input(number) for number in range(300)]
+    assert inputs != [Inputs([b"x"], 8, 4096).input(number) for number in range(300)]
+    assert {kind for kind, _ in inputs} == {"changed", "pieced", "random"}
+    assert max(len(body) for _, body in inputs) <= 4096
+
+
+def test_what_goes_wrong_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(body: bytes, content_type: str | None) -> None:
+        raise fuzz.Difference("x") if body else ValueError("y")
+
+    def hangs(body: bytes, content_type: str | None) -> None:
+        raise fuzz.Hang
+
+    assert fuzz.examine(1, b"<a href=x>", "text/html") is None
+    for reader, body, kind in ((raises, b"x", "difference"), (raises, b"", "exception"), (hangs, b"", "hang")):
+        monkeypatch.setattr(fuzz, "READERS", (reader,))
+        failure = fuzz.examine(1, body, None)
+        assert failure is not None
+        assert failure.kind == kind

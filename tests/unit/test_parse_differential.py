@@ -39,6 +39,14 @@ SCANNED = {
     "frames without a frameset": '<frame src="/no"><iframe src=/yes><a href=/no></iframe>',
     "selects": "<select><option value='<a href=/no>'>1<optgroup><option>2</select><a href=/yes>",
     "drawings": '<svg viewBox="0 0 1 1"><g><path d="M0"/><title>a</title></g></svg><svg/><a href="/yes">',
+    "drawings with all that is sure": "<svg fill=\"x\"><defs><style type='x'>a{}</style><text x=1>t<tspan>u</tspan>"
+    "</text><image href=/no><animate/></defs><!-- <a href=/no> --><desc>d</desc></SVG><a href=/yes>",
+    "formulas": "<math display=\"block\"><semantics><mrow><mi mathvariant='normal'>x</mi><mo>&lt;</mo><msup><mn>1</mn>"
+    "</msup></mrow><annotation encoding='x'>\\frac</annotation></semantics></math><math/><a href=/yes>",
+    "a base": '<base target=x><BASE href="/other/"><a href="yes"><a href="/yes2"><a href=""><a href="?q">',
+    "a base elsewhere": "<base href='http://u:p@O.example./d/i?q#f'><a href='yes'><a href='/yes2'>"
+    "<iframe src=yes3></iframe>",
+    "a base that is none": "<base href='data:x'><base target=y><a href='yes'>",
     "templates": "<template><a href=/no><table><script></template></script><td></template><a href=/yes>",
     "tables": '<table><a href="/1"><tr><a href="/2"><td><a href="/3"></table>',
     "links in links": '<a href="/1"><p><a href="/2"><table><td><a href="/3"></a></table>',
@@ -58,11 +66,15 @@ SCANNED = {
     "nothing": "",
 }
 GIVEN_WAY = {
-    "a base": '<base href="/other/"><a href="x">',
+    "a base behind a link": '<a href="x"><base href="/other/"><a href="x">',
+    "a base that makes a link short enough": f'<a href="{"x" * 2060}"><base href="http://o.example/">',
+    "two bases": '<table><td><base href="/1/"></td><base href="/2/"></table><a href="x">',
+    "a base of another scheme": '<base href="mailto:x"><a href="http://o.example/"><a href="/y"><a href="z">',
     "framesets": '<frameset><frame src="/yes"><a href="/no"></frameset>',
     "links in drawings": '<svg><a xlink:href="/yes"><style><a href="/yes2"></style></svg>',
     "HTML in drawings": '<svg><p><a href="/yes"></svg>',
-    "formulas": '<math><mi><a href="/yes"></mi></math>',
+    "links in formulas": '<math><mi><a href="/yes"></mi></math>',
+    "markup where HTML may stand in formulas": '<math><mi><mrow></mi></math><![CDATA[<a href="/no">]]>',
     "links in selects": '<select><option><a href="/no"></select>',
     "nested templates": '<template><template></template><a href="/no"></template>',
     "scripts in scripts": '<script><!-- <script> </script> <a href="/no"> --></script><a href="/yes">',
@@ -73,6 +85,10 @@ GIVEN_WAY = {
     "a comment that never ends": '<a href="/yes"><!-- <a href="/no">',
     "zero bytes": '<a href="/a\0b"><a\0href="/x">',
     "letters beyond ASCII in links": '<a href="/\xe9?\xe9"><a href="/&eacute;">',
+    "letters beyond ASCII, by reference": '<p>\xe9<a href="/&eacute;">',
+    "letters that are no UTF-8 somewhere": '<p>\xe9<a href="/\xc3\xa9?\xc3\xa9">',
+    "hundreds of attributes": f"<a {' x' * 300} href=/yes>",
+    "a very long attribute": f"<a href='{'&amp;' * 4000}'>",
     "an encoding that is none": '<meta charset="hz-gb-2312"><a href="/no">',
     "one that only the prescan sees": '<script>"<meta charset=iso-2022-kr>"</script><a href="/no">',
     "escape sequences": '<meta charset="iso-2022-jp">\x1b$B<a href="/no">\x1b(B<a href="/yes">',
@@ -104,7 +120,19 @@ def test_pages_that_are_scanned(name: str) -> None:
         for content_type in ("text/html", "text/html; charset=shift_jis"):
             assert check(page, content_type, obey), "the scanner gave way"
             # The same somewhere in the middle of a page, with more behind it.
-            assert check(b'<html><body><a href="/a">' + page + b'<p><a class="z" href="/z"></body>', content_type, obey)
+            before = b"<a name=a>" if b"<base" in page.lower() else b'<a href="/a">'
+            assert check(b"<html><body>" + before + page + b'<p><a class="z" href="/z"></body>', content_type, obey)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf", b"<meta charset=utf-8>"])
+@pytest.mark.parametrize("content_type", ["text/html", "text/html; charset=UTF-8"])
+def test_letters_beyond_ascii_are_scanned_on_pages_in_utf_8(mark: bytes, content_type: str) -> None:
+    page = (
+        "<p>日本語のページ<base href=/é/><a href='/日本?q=日本#日本'>"
+        "<a href=é rel=é><a href=/&eacute;?&#x65e5;><area href=/ß>"
+    )
+    assert check(mark + page.encode(), content_type)
+    assert not check(page.encode("euc-jp", "replace"), "text/html; charset=euc-jp")
 
 
 @pytest.mark.parametrize("name", GIVEN_WAY)

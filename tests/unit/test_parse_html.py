@@ -68,6 +68,18 @@ def test_the_library_s_name_for_it() -> None:
         ("<meta http-equiv=Refresh content='3; URL=r.html'>", "meta", "http://h.example/dir/r.html"),
         ("<svg><a xlink:href='s.html'></a></svg>", "a", "http://h.example/dir/s.html"),
         ("<noscript><a href=n></a></noscript>", "a", "http://h.example/dir/n"),
+        ("<svg><image xlink:href=i.png></svg>", "img", "http://h.example/dir/i.png"),
+        ("<svg><image href=i.png></svg>", "img", "http://h.example/dir/i.png"),
+        ("<image src=i.png>", "img", "http://h.example/dir/i.png"),
+        ("<video poster=i.png></video>", "img", "http://h.example/dir/i.png"),
+        ("<audio><track src=t.vtt></audio>", "media", "http://h.example/dir/t.vtt"),
+        ("<input type=Image src=i.png>", "img", "http://h.example/dir/i.png"),
+        ("<input type=submit formaction=/s src=no.png>", "form", "http://h.example/s"),
+        ("<button formaction=/s>x</button>", "form", "http://h.example/s"),
+        ("<body background=i.png>", "img", "http://h.example/dir/i.png"),
+        ("<table><td background=i.png></table>", "img", "http://h.example/dir/i.png"),
+        ("<blockquote cite=/c></blockquote>", "cite", "http://h.example/c"),
+        ("<del cite=/c></del>", "cite", "http://h.example/c"),
     ],
 )
 def test_kinds_of_links(html: str, kind: str, url: str) -> None:
@@ -172,9 +184,24 @@ def test_language(html: str, language: str) -> None:
 def test_the_text_of_a_link_is_what_a_reader_sees() -> None:
     html = (
         "<a href=1> one  <b>two</b></a><a href=2><img alt='a picture' src=i></a><area href=3 alt=three><a href=4></a>"
+        "<a href=5 title=t><img alt=''><img alt=second></a><a href=6 title=t aria-label=' l '></a><a href=7 title=t>"
     )
     texts = [link.text for link in parse(html.encode(), URL).links if link.kind in ("a", "area")]
-    assert texts == ["one two", "a picture", "three", ""]
+    assert texts == ["one two", "a picture", "three", "", "second", "l", "t"]
+
+
+def test_other_kinds_have_a_text_where_they_are_called_something() -> None:
+    html = "<iframe src=1 title=one></iframe><link rel=next href=2 title=two><img src=3 alt=three><form action=4>"
+    assert [link.text for link in parse(html.encode(), URL).links] == ["one", "two", "three", ""]
+
+
+def test_links_in_links_share_a_bounded_text() -> None:
+    """Without a bound, the texts of a page with 20 MB would be 5 GB here."""
+    html = "".join(f"<a href={number}><table><td>" for number in range(250)) + "word " * 400_000
+    links = parse(html.encode(), URL).links
+    assert len(links) == 250
+    assert links[0].text.startswith("word word")
+    assert links[-1].text == ""
 
 
 def test_queries_are_sent_in_the_encoding_of_the_page() -> None:

@@ -166,10 +166,10 @@ def test_plain_text_has_a_language() -> None:
 
 
 def test_the_link_scanner_loads_no_detector() -> None:
-    """Not even when it gives way to the whole parser, as for a page with a base element."""
+    """Not even when it gives way to the whole parser, as for a page with a base element behind its links."""
     program = (
         "import sys; from gossamer.parse import LinkScanner; "
-        "found = LinkScanner().scan(b'<base href=/d/><a href=x>y</a>', 'http://h.example/', 'text/html'); "
+        "found = LinkScanner().scan(b'<a href=x>y</a><base href=/d/>', 'http://h.example/', 'text/html'); "
         "assert found.full and found.urls == ['http://h.example/d/x'], found; "
         "print([name for name in sys.modules if name.split('.')[0] in ('numpy', 'py3langid') "
         "or name in ('gossamer.parse.language', 'resiliparse.parse.lang')])"

@@ -46,7 +46,7 @@ def test_a_page() -> None:
 
 def test_the_page_itself_is_left_out() -> None:
     assert scan('<a href="#top">x</a><a href="">y</a><a href="/dir/page.html">z</a>').urls == []
-    assert scan('<base href="/dir/page.html"><a href="#top">x</a>') == Found([], full=True)
+    assert scan('<base href="/dir/page.html"><a href="#top">x</a>') == Found([])
 
 
 def test_nofollow() -> None:
@@ -57,7 +57,7 @@ def test_nofollow() -> None:
     assert len(scan(page, obey_nofollow=False).urls) == 4
 
 
-@pytest.mark.parametrize("head", ["", "<base href=/dir/>"])
+@pytest.mark.parametrize("head", ["", "<svg><b></svg>"])
 def test_rules_of_the_page(head: str) -> None:
     page = head + '<meta name="ROBOTS" content="noindex, nofollow"><a href="/1">x</a>'
     assert scan(page) == Found([], noindex=True, nofollow=True, full=bool(head))
@@ -77,7 +77,9 @@ def test_refreshes_are_followed() -> None:
         (frozenset(("a", "meta")), ["/a", "/meta"], False),
         (frozenset(("iframe",)), ["/iframe"], True),
         (frozenset(("a", "img")), ["/a", "/img"], True),
-        (frozenset(("link:next",)), ["/link"], True),
+        (frozenset(("link:next",)), ["/link", "/more"], True),
+        (frozenset(("link",)), ["/link", "/more", "/prev"], True),
+        (frozenset(("cite",)), ["/cite"], True),
         (frozenset(("media",)), ["/video"], True),
     ],
 )
@@ -85,7 +87,8 @@ def test_kinds_to_follow(follow: frozenset[str], urls: list[str], full: bool) ->
     found = scan(
         '<a href="/a">x</a><area href="/area"><iframe src="/iframe"></iframe><img src="/img">'
         '<video src="/video"></video>'
-        '<link rel="next" href="/link"><link rel="prev" href="/prev"><meta http-equiv="refresh" content="0;url=/meta">',
+        '<link rel="next" href="/link"><link rel="prev" href="/prev"><q cite="/cite"></q>'
+        '<link rel="more next" href="/more"><meta http-equiv="refresh" content="0;url=/meta">',
         follow=follow,
     )
     assert sorted(url.removeprefix("http://h.example:8080") for url in found.urls) == urls

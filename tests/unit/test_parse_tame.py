@@ -8,7 +8,8 @@ import pytest
 from resiliparse.parse.html import HTMLTree
 
 from gossamer.parse import parse
-from gossamer.parse.tame import MAX_ATTRIBUTES, MAX_DEPTH, tame
+from gossamer.parse.limits import MAX_ATTRIBUTES
+from gossamer.parse.tame import MAX_DEPTH, tame
 
 URL = "http://h.example/"
 ROW = "<tr><td><b>bold</b> <i>it</i><td><a href='/x'>a</a><svg><path/><path/></svg><p>text<br><font>x</font></tr>"
@@ -42,6 +43,10 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "formatting closed in a comment": lambda i: f"<b id={i}><!--</b>--><p>x</p>",
     "formatting closed in an attribute": lambda i: f"<b id={i}><img alt='</b>'><p>x</p>",
     "formatting closed in a script": lambda i: f"<b id={i}><script></b></script><p>x</p>",
+    "blocks in forms that end": lambda i: "<form><div></form>",
+    "names that HTML does not know": lambda i: f"<x-{i}></x-{i}>",
+    "ends of names that HTML does not know": lambda i: f"<x-{i}></y-{i}>",
+    "attributes of the body": lambda i: f"<body a{i}=1>",
     "links around tables": lambda i: f"<a href={i}><table><td>x",
 }
 
@@ -73,6 +78,23 @@ def test_crowded_tags_lose_attributes_but_not_their_link(separator: str) -> None
     document = parse(tamed.encode(), URL)
     assert [(link.url, link.nofollow) for link in document.links] == [("http://h.example/x", True)]
     assert document.text == "a b"
+
+
+def test_a_page_ends_where_its_attributes_have_too_many_names() -> None:
+    page = "".join(f"<p data-{number}=1><a href=/{number}>x</a>" for number in range(20_000))
+    tamed = tame(page)
+    assert page.startswith(tamed)
+    assert 0 < tamed.count("<p") < 5000
+    honest = page.replace("data-", "data-x=")
+    assert tame(honest) == honest
+
+
+def test_only_so_many_names_of_elements_are_kept() -> None:
+    page = "".join(f"<x-{number}>w{number}</x-{number}> " for number in range(12_000))
+    tree = HTMLTree.parse(tame(page))
+    assert tree.body is not None
+    assert len({node.tag for node in tree.document}) < 5000
+    assert tree.body.text.split() == [f"w{number}" for number in range(12_000)]
 
 
 def test_text_and_links_of_hostile_pages_are_kept() -> None:

@@ -27,6 +27,8 @@ from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
 from gossamer.parse import LinkScanner
 from gossamer.parse.fingerprint import content_keys, fingerprint
+from gossamer.parse.header_links import header_links
+from gossamer.parse.links import is_wanted
 from gossamer.rules.calendars import is_dated
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
@@ -92,7 +94,8 @@ class Agent:
             scope.max_length,
             config.parse.sitemaps,
         )
-        self._scanner = LinkScanner(frozenset(config.parse.follow), config.parse.nofollow)
+        self._header_kinds = frozenset(kind for kind in config.parse.follow if kind.partition(":")[0] == "header")
+        self._scanner = LinkScanner(frozenset(config.parse.follow) - self._header_kinds, config.parse.nofollow)
         self._sources = Sources(self.frontier, self._scope, self._token, config.parse.nofollow, self.statistics)
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
@@ -226,15 +229,23 @@ class Agent:
             target = page.header("location")
             target = normalize(target, page.url) if target else None
             return [target] if target else []
+        urls = self._header_links(page) if self._header_kinds else []
         content_type = page.content_type
-        if content_type is not None and content_type.partition(";")[0] not in _PARSED:
-            return self._sources.links(page) if self._config.parse.sitemaps else []
-        found = self._scanner.scan(page.body, page.url, content_type)
-        self.statistics.links += len(found.urls)
-        self.statistics.full_parses += found.full
+        if content_type is None or content_type.partition(";")[0] in _PARSED:
+            found = self._scanner.scan(page.body, page.url, content_type)
+            self.statistics.full_parses += found.full
+            urls = found.urls if found.nofollow and self._config.parse.nofollow else found.urls + urls
+        elif self._config.parse.sitemaps:
+            urls = self._sources.links(page) + urls
+        self.statistics.links += len(urls)
         if self._config.parse.nofollow and robots_tag(page.head, self._token)[1]:
             return []
-        return found.urls
+        return urls
+
+    def _header_links(self, page: Page) -> list[str]:
+        kinds, obey = self._header_kinds, self._config.parse.nofollow
+        links = header_links(page.headers, page.url)
+        return [link.url for link in links if is_wanted(link.kind, kinds) and not (link.nofollow and obey)]
 
     def _links_again(self, visit: Visit, page: Page, earlier: Payload) -> list[str]:
         """Of a page whose content was met before: they were followed then. Only where a few links are all that it has,

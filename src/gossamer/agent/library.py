@@ -47,7 +47,7 @@ class CrawledPage:
 
     @cached_property
     def document(self) -> Document:
-        return parse(self.page.body, self.page.url, self.page.content_type)
+        return parse(self.page.body, self.page.url, self.page.content_type, headers=self.page.headers)
 
     def __repr__(self) -> str:
         return f"<CrawledPage {self.status} {self.url}>"

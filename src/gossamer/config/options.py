@@ -368,7 +368,7 @@ class ParseConfig:
     follow: tuple[str, ...] = declare(
         ("a", "area", "frame", "iframe", "meta"),
         Many(check_link_kind),
-        "The kinds of links to follow: names of elements, link:REL for a relation, meta for a refresh.",
+        "The kinds of links to follow: names of elements, link:REL and header:REL for a relation, meta for a refresh.",
         cost="img, script and the like multiply the requests, most of them for types that are not stored.",
     )
     nofollow: bool = declare(

@@ -6,10 +6,10 @@ import msgspec
 
 
 class Link(msgspec.Struct, frozen=True, gc=False):
-    """A reference found in a page: normalised target, element it came from, its text."""
+    """A reference found in a page: normalised target, kind (mostly the element's name: docs/links.md), its text."""
 
     url: str
-    kind: str  # a area frame iframe link:canonical link:alternate img script embed object applet form meta header …
+    kind: str  # a area frame iframe link:canonical img media script embed object applet form cite meta header:next …
     text: str = ""
     nofollow: bool = False
 

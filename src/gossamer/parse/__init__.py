@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -31,10 +32,12 @@ def __getattr__(name: str) -> Any:
 class _Callable(ModuleType):
     """Lets `gossamer.parse(body, url)` work whether or not this package, of the same name, is loaded already."""
 
-    def __call__(self, body: bytes, url: str, content_type: str | None = None) -> Document:
+    def __call__(
+        self, body: bytes, url: str, content_type: str | None = None, *, headers: Iterable[tuple[str, str]] = ()
+    ) -> Document:
         from gossamer.parse.html import parse
 
-        return parse(body, url, content_type)
+        return parse(body, url, content_type, headers=headers)
 
 
 sys.modules[__name__].__class__ = _Callable

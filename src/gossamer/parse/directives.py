@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gossamer.parse.limits import MAX_LINKS
+
 ROBOTS_NAMES: Final = frozenset(("robots", "gossamer"))
 """The meta elements that speak to us; what any of them forbids is forbidden."""
 
-_SEPARATORS: Final = re.compile(r"[ \t\n\f\r,;]+")
+# Whole words: nothing but a separator may stand beside them.
+_rule = re.compile(r"(?<![^ \t\n\f\r,;])(?:none|noindex|nofollow)(?![^ \t\n\f\r,;])").findall
 _BLANK: Final = r"[ \t\n\f\r]*+"
 _refresh = re.compile(
     rf"{_BLANK}(?:[0-9]++|(?=\.))[0-9.]*+(?:{_BLANK}[;,]|[ \t\n\f\r]){_BLANK}"
@@ -21,7 +24,7 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 def robots_rules(content: str) -> tuple[bool, bool]:
     """(noindex, nofollow) of a robots meta element."""
-    words = set(_SEPARATORS.split(content.lower()))
+    words = set(_rule(content.lower()))
     none = "none" in words
     return none or "noindex" in words, none or "nofollow" in words
 
@@ -40,14 +43,15 @@ def keyword(value: str) -> str:
 
 
 def is_nofollow(rel: str) -> bool:
-    return "nofollow" in rel.lower().split()
+    lower = rel.lower()
+    return "nofollow" in lower and "nofollow" in lower.split()
 
 
 def image_candidates(srcset: str) -> list[str]:
     """The URLs of a srcset: each may be followed by a width or density, and ends at a comma behind that."""
-    urls = []
+    urls: list[str] = []
     position = 0
-    while (found := _candidate.match(srcset, position)) is not None:
+    while len(urls) < MAX_LINKS and (found := _candidate.match(srcset, position)) is not None:
         url = found[1]
         if url.endswith(","):
             # A comma right behind the URL ends the candidate: what follows is the next one.

@@ -5,13 +5,14 @@ that matters, and gives that in one of five groups:
 
 1. the href of an `a`, when it is a plain absolute path: origin + href is its URL;
 2. the href of an `a`, when it starts with http:// or https://;
-3. the href of an `a`, when it is anything else in ASCII without character references;
+3. the href of an `a`, when it is anything else in ASCII without character references, with the quote in front of it: a
+   match without any group is the end of the page, and not an empty href;
 4. the rest of a tag that needs a closer look: any other `a`, and `area`, `iframe`, `meta`, `base`;
 5. the first letter of something that only the whole parser understands; then the match goes on to the end of the page.
 
 What the pattern passes over is exactly what the HTML tokenizer and tree builder make no link of: text, comments,
 scripts, styles and other raw text, end tags, tags of other elements with whatever is in their attributes, and
-`select`, `svg` and `template` elements that hold nothing unusual.
+`select`, `svg`, `math` and `template` elements that hold nothing unusual.
 """
 
 from __future__ import annotations
@@ -39,27 +40,27 @@ _SELECT: Final = (
     + END
     + rb")"
 )
-# Inside svg other rules hold (`<a>`, `<style>`, CDATA, `/>`), and some HTML tags end it: only drawings are sure.
+# Inside svg and math other rules hold (`<a>`, `<style>`, CDATA, `/>`), and some HTML tags end them: only drawings and
+# formulas are sure, with nothing but text where HTML could stand.
 _SHAPES: Final = (
-    "path g circle rect line polygon polyline ellipse defs use symbol stop linearGradient radialGradient clipPath mask"
+    "path g circle rect line polygon polyline ellipse defs use symbol stop linearGradient radialGradient clipPath mask "
+    "text tspan textPath image marker pattern filter animate animateTransform animateMotion set switch metadata "
+    "feBlend feColorMatrix feComposite feFlood feGaussianBlur feMerge feMergeNode feOffset feMorphology feDropShadow"
 ).split()
-_SVG: Final = (
-    ci("svg")
-    + END
-    + SIMPLE
-    + any_of(
-        rb"(?<=/)>",
-        rb">[^<]*+(?:<"
-        + any_of(
-            rb"/?" + any_of(*map(ci, _SHAPES)) + END + SIMPLE + rb">",
-            ci("title") + rb">[^<]*+</" + ci("title") + rb">",
-            COMMENT,
-        )
-        + rb"[^<]*+)*+</"
-        + ci("svg")
-        + rb">",
-    )
-)
+_FORMULAS: Final = (
+    "mrow mstyle msup msub msubsup mfrac msqrt mroot mover munder munderover mmultiscripts mprescripts none mtable mtr "
+    "mtd mspace mpadded mphantom mfenced menclose merror semantics annotation"
+).split()
+
+
+def _foreign(name: str, elements: list[str], texts: list[str]) -> bytes:
+    text = any_of(*(ci(each) + END + REST + rb"[^<]*+</" + ci(each) + rb">" for each in texts))
+    inside = any_of(rb"/?" + any_of(*map(ci, elements)) + END + REST, text, COMMENT)
+    return ci(name) + END + SIMPLE + any_of(rb"(?<=/)>", rb">[^<]*+(?:<" + inside + rb"[^<]*+)*+</" + ci(name) + rb">")
+
+
+_SVG: Final = _foreign("svg", _SHAPES, ["title", "desc", "style"])
+_MATH: Final = _foreign("math", _FORMULAS, ["mi", "mo", "mn", "ms", "mtext"])
 # What is in a template is no part of the page. Its end tag ends it wherever it stands, but for raw text and the like.
 _TEMPLATE: Final = (
     ci("template")
@@ -74,6 +75,7 @@ _TEMPLATE: Final = (
         DECLARATION,
         _SELECT,
         _SVG,
+        _MATH,
         rb"(?![A-Za-z/!?])",
     )
     + rb"[^<]*+)*+(?=</"
@@ -94,6 +96,7 @@ _NOTHING: Final = any_of(
     DECLARATION,
     _SELECT,
     _SVG,
+    _MATH,
     _TEMPLATE,
     rb"(?![A-Za-z/!?])",
 )
@@ -102,7 +105,7 @@ _BEFORE_HREF: Final = (
     + BLANK
     + rb"++(?!"
     + any_of(ci("href"), ci("rel"))
-    + rb")[A-Za-z0-9_:-]++(?:=\"[^\"]*+\")?+)*+"
+    + rb")[A-Za-z0-9_:-]++(?:=\"[^\"]*+\")?+){0,32}+"
     + BLANK
     + rb"++"
 )
@@ -112,12 +115,12 @@ _ANCHOR: Final = (
     rb"[aA]"
     + _BEFORE_HREF
     + ci("href")
-    + rb'="(?:('
+    + rb'=(?:"('
     + PLAIN_PATH
-    + rb")|("
+    + rb')|"('
     + ci("http")
     # A blank in front of the fragment belongs to the URL; one at the end does not.
-    + rb'[sS]?://[^"#&\x80-\xff]*+)|([^"#&\x80-\xff]*+))(?:(?<![\x00-\x20])#[^"]*+)?+"'
+    + rb'[sS]?://[^"#&\x80-\xff]*+)|("[^"#&\x80-\xff]*+))(?:(?<![\x00-\x20])#[^"]*+)?+"'
     + _AFTER_HREF
 )
 _LOOK: Final = rb"(" + any_of(*map(ci, ("a", "area", "meta", "base"))) + END + REST + rb"|" + raw_text("iframe") + rb")"

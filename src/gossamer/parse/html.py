@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Final
 
+from msgspec import structs
 from resiliparse.parse.html import HTMLTree
 
 from gossamer.model import Document, Link
 from gossamer.parse.charset import decode
 from gossamer.parse.directives import language_tag
-from gossamer.parse.links import FOLLOWED, READERS, LinkReader, base_of, collapse
+from gossamer.parse.header_links import header_links
+from gossamer.parse.limits import cut
+from gossamer.parse.links import FOLLOWED, READERS, LinkReader, base_of, collapse, is_wanted, readers_of
 from gossamer.parse.mime import Reader, reader_of
 from gossamer.parse.tame import tame
 
+_CANONICAL: Final = frozenset(("header:canonical",))
 # Elements inside a word; every other one ends it.
 INLINE: Final = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rb rp rt rtc ruby s samp "
@@ -27,8 +32,24 @@ _self_closed = re.compile(
 )
 
 
-def parse(body: bytes, url: str, content_type: str | None = None) -> Document:
-    """What is found in a page. No bytes raise: a page that is none gives an empty Document."""
+def parse(
+    body: bytes, url: str, content_type: str | None = None, *, headers: Iterable[tuple[str, str]] = ()
+) -> Document:
+    """What is found in a page, and in the Link headers among `headers`.
+
+    No bytes raise: a page that is none gives an empty Document.
+    """
+    document = _parse(body, url, content_type)
+    linked = header_links(headers, url)
+    if not linked:
+        return document
+    if document.nofollow:
+        linked = [structs.replace(link, nofollow=True) for link in linked]
+    canonical = document.canonical or next((link.url for link in linked if is_wanted(link.kind, _CANONICAL)), "")
+    return structs.replace(document, links=linked + document.links, canonical=canonical)
+
+
+def _parse(body: bytes, url: str, content_type: str | None) -> Document:
     reader = reader_of(body, content_type)
     if reader is Reader.NONE:
         return Document(url=url, base=url, charset="", title="", text="", language="", links=[])
@@ -79,29 +100,37 @@ def parse_links(body: bytes, url: str, content_type: str | None, kinds: frozense
     source, charset = decode(body, content_type)
     tree = _tree(source, reader)
     links = LinkReader(_base(tree, url), charset, with_text=False)
-    wanted = {"meta"} | {tag for tag in READERS if tag in kinds or _may_give(tag, kinds)}
-    for node in tree.document.query_selector_all(", ".join(sorted(wanted))):
+    for node in _elements(tree, {"meta", *readers_of(kinds)}):
         links.read(node, node.tag)
-    links.links = [link for link in links.links if link.kind in kinds]
+    links.links = [link for link in links.links if is_wanted(link.kind, kinds)]
     return links
 
 
-def _may_give(tag: str, kinds: frozenset[str]) -> bool:
-    """Elements whose kind is not their name."""
-    if tag == "link":
-        return any(kind.startswith("link:") for kind in kinds)
-    return tag in ("source", "video", "audio", "track") and not kinds.isdisjoint(("media", "img"))
+def _elements(tree: Any, tags: set[str]) -> Iterable[Any]:
+    """Elements of these names in their order.
+
+    A selector would find them, but making ready for the first takes as long as building the tree of a small page. Most
+    pages have links of one name only, and no refresh behind them.
+    """
+    found = [each for tag in sorted(tags) if len(each := tree.document.get_elements_by_tag_name(tag))]
+    if len(found) == 2 and "meta" in tags:
+        metas, others = sorted(found, key=lambda each: each[0].tag != "meta")
+        if metas[0].tag == "meta" and not any(meta.hasattr("http-equiv") for meta in metas):
+            return chain(metas, others)
+    in_order: Iterable[Any] = found[0] if len(found) == 1 else tree.document.query_selector_all(", ".join(sorted(tags)))
+    return in_order
 
 
 def _tree(source: str, reader: Reader) -> Any:
+    source = cut(source)
     if reader is Reader.XHTML:
         source = _self_closed.sub(r"<\1\2></\1>", source)
     return HTMLTree.parse(tame(source))
 
 
 def _base(tree: Any, url: str) -> str:
-    element = tree.document.query_selector("base[href]")
-    return base_of(None if element is None else element.getattr("href"), url)
+    references = (element.getattr("href") for element in tree.document.get_elements_by_tag_name("base"))
+    return base_of(next((reference for reference in references if reference is not None), None), url)
 
 
 def _text_and_links(tree: Any, links: LinkReader) -> Iterator[str]:
@@ -135,6 +164,6 @@ def _ends_word(node: Any) -> bool:
 
 
 def _declared_language(tree: Any, links: LinkReader) -> str:
-    root = tree.document.query_selector("html")
-    value = "" if root is None else root.getattr("lang") or root.getattr("xml:lang") or ""
+    roots = tree.document.get_elements_by_tag_name("html")
+    value = roots[0].getattr("lang") or roots[0].getattr("xml:lang") or "" if len(roots) else ""
     return language_tag(value) or language_tag(links.language)

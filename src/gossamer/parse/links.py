@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote_from_bytes
 
 from gossamer.model import Link
 from gossamer.model.url import normalize, resolve
 from gossamer.parse.directives import ROBOTS_NAMES, image_candidates, is_nofollow, keyword, refresh_target, robots_rules
+from gossamer.parse.limits import MAX_LINKS
 
 FOLLOWED: Final = frozenset(("a", "area", "frame", "iframe", "meta"))
 """The kinds that lead to pages; the others are parts of this one."""
 
 _MAX_TEXT: Final = 512
+# Links may hold links, by way of tables; so that their texts do not grow with the square of the page, they have this
+# many characters in all, and an image with a text is looked for among this many nodes.
+_ALL_TEXTS: Final = 4 * 1024 * 1024
+_NEAR: Final = 64
 _beyond_ascii = re.compile(r"[^\x00-\x7f]+")
 
 
@@ -42,6 +49,14 @@ def _escaped(text: str, codec: str) -> str:
     return quote_from_bytes(text.encode(codec, "xmlcharrefreplace"), safe="@[\\]^`{|}")
 
 
+def is_wanted(kind: str, kinds: frozenset[str]) -> bool:
+    """`link:next nofollow` is meant by `link`, by `link:next` and by its own name."""
+    if kind in kinds:
+        return True
+    name, colon, relations = kind.partition(":")
+    return bool(colon) and (name in kinds or any(f"{name}:{relation}" in kinds for relation in relations.split()))
+
+
 def base_of(reference: str | None, url: str) -> str:
     """What references are relative to, given the page's first `<base href>`."""
     base = None if reference is None else resolve(reference, url)
@@ -51,11 +66,14 @@ def base_of(reference: str | None, url: str) -> str:
 class LinkReader:
     """Collects what the elements of one page refer to, in the order in which they are given to `read`.
 
-    Invariant: every link is normalised; a reference that is no crawlable URL leaves no trace.
+    Invariant: every link is normalised; a reference that is no crawlable URL leaves no trace. No more than MAX_LINKS
+    references are read.
     """
 
     __slots__ = (
         "_charset",
+        "_room",
+        "_text_left",
         "_with_text",
         "base",
         "canonical",
@@ -70,6 +88,8 @@ class LinkReader:
         self.base = base
         self._charset = charset
         self._with_text = with_text
+        self._room = MAX_LINKS
+        self._text_left = _ALL_TEXTS
         self.links: list[Link] = []
         self.noindex = False
         self.nofollow = False
@@ -78,10 +98,14 @@ class LinkReader:
         self.language = ""
 
     def read(self, node: Any, tag: str) -> None:
-        READERS[tag](self, node)
+        if self._room > 0:
+            READERS[tag](self, node)
 
     def _add(self, reference: str | None, kind: str, text: str = "", nofollow: bool = False) -> str | None:
-        url = None if reference is None else target_of(reference, self.base, self._charset)
+        if reference is None or self._room <= 0:
+            return None
+        self._room -= 1
+        url = target_of(reference, self.base, self._charset)
         if url is not None:
             self.links.append(Link(url, kind, text, nofollow))
         return url
@@ -94,25 +118,42 @@ class LinkReader:
         self._add(reference, node.tag, text, is_nofollow(node.getattr("rel") or ""))
 
     def _text_of(self, node: Any) -> str:
-        text = collapse(node.text or "")
-        if not text:
-            image = node if node.tag == "area" else node.query_selector("img[alt]")
-            text = "" if image is None else collapse(image.getattr("alt") or "")
-        return text[:_MAX_TEXT]
+        """What is written there, else what its image shows, else what it is called."""
+        if self._text_left <= 0:
+            return ""
+        written = node.text or ""
+        self._text_left -= len(written)
+        text = collapse(written) or collapse(_image_text(node))
+        return (text or self._called(node))[:_MAX_TEXT]
+
+    def _called(self, node: Any) -> str:
+        if not self._with_text:
+            return ""
+        return collapse(node.getattr("aria-label") or node.getattr("title") or "")[:_MAX_TEXT]
 
     def _source(self, node: Any) -> None:
-        self._add(node.getattr("src"), node.tag)
+        self._add(node.getattr("src"), node.tag, self._called(node))
 
     def _image(self, node: Any) -> None:
+        text = collapse(node.getattr("alt") or "")[:_MAX_TEXT] if self._with_text else ""
         for attribute in ("src", "lowsrc", "lowres"):
-            self._add(node.getattr(attribute), "img", node.getattr("alt") or "" if self._with_text else "")
+            self._add(node.getattr(attribute), "img", text)
+        self._image_set(node)
+
+    def _image_set(self, node: Any) -> None:
         for reference in image_candidates(node.getattr("srcset") or ""):
             self._add(reference, "img")
+
+    def _drawn_image(self, node: Any) -> None:
+        self._add(node.getattr("href"), "img")
+
+    def _background(self, node: Any) -> None:
+        self._add(node.getattr("background"), "img")
 
     def _media(self, node: Any) -> None:
         self._add(node.getattr("src"), "media")
-        for reference in image_candidates(node.getattr("srcset") or ""):
-            self._add(reference, "img")
+        self._add(node.getattr("poster"), "img")
+        self._image_set(node)
 
     def _object(self, node: Any) -> None:
         """`object` and `applet`, whose references are relative to their code base."""
@@ -128,14 +169,24 @@ class LinkReader:
 
     def _link(self, node: Any) -> None:
         rel = " ".join((node.getattr("rel") or "").lower().split())
-        url = self._add(node.getattr("href"), f"link:{rel}" if rel else "link", nofollow=is_nofollow(rel))
+        url = self._add(node.getattr("href"), f"link:{rel}" if rel else "link", self._called(node), is_nofollow(rel))
         if url is not None and not self.canonical and "canonical" in rel.split():
             self.canonical = url
 
     def _form(self, node: Any) -> None:
         self._add(node.getattr("action"), "form")
 
+    def _button(self, node: Any) -> None:
+        """`button` and `input`, which may send a form elsewhere, or be an image."""
+        self._add(node.getattr("formaction"), "form")
+        if keyword(node.getattr("type") or "") == "image":
+            self._image(node)
+
+    def _quotation(self, node: Any) -> None:
+        self._add(node.getattr("cite"), "cite")
+
     def _meta(self, node: Any) -> None:
+        self._room -= 1
         content = node.getattr("content")
         if content is None:
             return
@@ -153,6 +204,16 @@ class LinkReader:
             self.language = content
 
 
+def _image_text(node: Any) -> str:
+    """The alternative text of an `area`, or of the first image in a link."""
+    if node.tag == "area":
+        return node.getattr("alt") or ""
+    for near in islice(node, _NEAR):
+        if near.tag == "img" and (text := near.getattr("alt")):
+            return str(text)
+    return ""
+
+
 READERS: Final[dict[str, Callable[[LinkReader, Any], None]]] = {
     "a": LinkReader._anchor,
     "area": LinkReader._anchor,
@@ -161,6 +222,9 @@ READERS: Final[dict[str, Callable[[LinkReader, Any], None]]] = {
     "embed": LinkReader._source,
     "script": LinkReader._source,
     "img": LinkReader._image,
+    "image": LinkReader._drawn_image,
+    "input": LinkReader._button,
+    "button": LinkReader._button,
     "source": LinkReader._media,
     "video": LinkReader._media,
     "audio": LinkReader._media,
@@ -170,4 +234,21 @@ READERS: Final[dict[str, Callable[[LinkReader, Any], None]]] = {
     "link": LinkReader._link,
     "form": LinkReader._form,
     "meta": LinkReader._meta,
+    **dict.fromkeys(("body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"), LinkReader._background),
+    **dict.fromkeys(("blockquote", "q", "ins", "del"), LinkReader._quotation),
 }
+_GIVEN: Final[dict[Callable[[LinkReader, Any], None], tuple[str, ...]]] = {
+    LinkReader._image: ("img",),
+    LinkReader._drawn_image: ("img",),
+    LinkReader._background: ("img",),
+    LinkReader._button: ("form", "img"),
+    LinkReader._media: ("media", "img"),
+    LinkReader._quotation: ("cite",),
+}
+
+
+@lru_cache(maxsize=16)
+def readers_of(kinds: frozenset[str]) -> frozenset[str]:
+    """The elements that may give links of these kinds."""
+    names = {kind.partition(":")[0] for kind in kinds}
+    return frozenset(tag for tag, reader in READERS.items() if not names.isdisjoint(_GIVEN.get(reader, (tag,))))

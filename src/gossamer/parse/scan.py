@@ -7,6 +7,7 @@ gives way to the whole parser, so that what it finds is always what the parser w
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from enum import Enum
 from typing import Final
 
@@ -16,7 +17,8 @@ from gossamer.model.url import MAX_LENGTH, normalize, split
 from gossamer.parse.directives import ROBOTS_NAMES, is_nofollow, keyword, refresh_target, robots_rules
 from gossamer.parse.grammar import LINKS
 from gossamer.parse.labels import encoding_of
-from gossamer.parse.links import FOLLOWED
+from gossamer.parse.limits import MAX_ATTRIBUTES, MAX_LINKS, cut
+from gossamer.parse.links import FOLLOWED, base_of
 from gossamer.parse.mime import charset_label, essence
 from gossamer.parse.prescan import READ, xml_encoding
 from gossamer.parse.references import unescape
@@ -25,6 +27,8 @@ from gossamer.parse.tokens import ATTRIBUTE
 DEFAULT_KINDS: Final = FOLLOWED
 _CACHED: Final = 65_536
 _TYPES: Final = 1024
+_LONG: Final = 16 * 1024
+"""An attribute value longer than this is left to the whole parser, which reads character references faster."""
 # Encodings in which a byte that looks like markup may be something else.
 _NOT_ASCII: Final = frozenset(("utf-16le", "utf-16be", "iso-2022-jp", "replacement"))
 _REPLACED: Final = re.compile(rb"iso-?2022|hz-gb|replacement")
@@ -63,7 +67,8 @@ class LinkScanner:
     """Finds the links to follow, page after page.
 
     Invariant: `scan` gives the links that the whole parser gives, whichever of the two has read the page. Only their
-    order may differ, where a tree builder moves a link out of a table in which it may not stand.
+    order may differ, where a tree builder moves a link out of a table in which it may not stand; and of more than
+    MAX_LINKS links the two may not read the same.
     What it remembers is bounded: the last absolute links of ordinary length.
     """
 
@@ -81,7 +86,7 @@ class LinkScanner:
             return Found([])
         if self._may_scan(body, content_type):
             try:
-                return self._scan(body, url)
+                return self._scan(body, url, content_type)
             except _GiveWay:
                 pass
         return self._parse(body, url, content_type)
@@ -113,12 +118,14 @@ class LinkScanner:
             return _Look.HEAD
         return _Look.NO if name in _NOT_ASCII else _Look.BODY
 
-    def _scan(self, body: bytes, url: str) -> Found:
+    def _scan(self, body: bytes, url: str, content_type: str | None) -> Found:
+        page = _Reading(body, content_type, url)
         origin, _ = split(url)
-        found = Found([])
+        base = url
         urls: dict[str, None] = {}
+        dropped = False
         known = self._absolute
-        for plain, absolute, other, tag, odd in LINKS.findall(body):
+        for plain, absolute, other, tag, odd in LINKS.findall(cut(body))[:MAX_LINKS]:
             if plain:
                 urls[origin + plain.decode()] = None
             elif absolute:
@@ -129,20 +136,31 @@ class LinkScanner:
                 if target is not None:
                     urls[target] = None
             elif other:
-                target = normalize(other.decode(), url)
+                if len(other) == 1 and base is url:
+                    continue  # the page itself
+                target = normalize(other[1:].decode(), base)
                 if target is not None:
                     urls[target] = None
+                else:
+                    dropped = True
             elif tag:
-                reference = self._look(tag, found)
-                target = None if reference is None else normalize(reference, url)
-                if target is not None:
-                    urls[target] = None
+                reference = self._look(tag, page)
+                if page.base is not base:
+                    if urls or dropped:  # what came before the base is relative to it, too
+                        raise _GiveWay
+                    base, origin = page.base, page.origin()
+                if reference is not None:
+                    target = normalize(reference, base)
+                    if target is not None:
+                        urls[target] = None
+                    else:
+                        dropped = True
             elif odd:
                 raise _GiveWay
         urls.pop(url, None)
-        if not (found.nofollow and self._obey):
-            found.urls = list(urls)
-        return found
+        if not (page.found.nofollow and self._obey):
+            page.found.urls = list(urls)
+        return page.found
 
     def _remember(self, href: bytes) -> str | None:
         target = normalize(href.decode())
@@ -152,42 +170,42 @@ class LinkScanner:
             self._absolute[href] = target
         return target
 
-    def _look(self, tag: bytes, found: Found) -> str | None:
+    def _look(self, tag: bytes, page: _Reading) -> str | None:
         """The reference in a tag whose attributes the pattern has not read."""
-        lower = tag.lower()
+        lower = tag[:8].lower()
         if lower.startswith(b"meta"):
-            return self._look_at_meta(tag, found) if _META.search(lower) else None
+            return self._look_at_meta(tag, page) if _META.search(tag.lower()) else None
         matched = _name.match(lower)
         assert matched is not None
         name = matched[0].decode()
         attributes = _attributes(tag, len(name))
         if name == "base":
             if b"href" in attributes:
-                raise _GiveWay
+                page.rebase(page.text(attributes[b"href"]))
             return None
         if name not in self._follow:
             return None
         if name == "iframe":
-            return _ascii(attributes[b"src"]) if b"src" in attributes else None
+            return page.text(attributes[b"src"]) if b"src" in attributes else None
         reference = attributes.get(b"href")
-        if reference is None or (self._obey and is_nofollow(_ascii(attributes.get(b"rel", b"")))):
+        if reference is None or (self._obey and is_nofollow(page.text(attributes.get(b"rel", b"")))):
             return None
-        return _ascii(reference)
+        return page.text(reference)
 
-    def _look_at_meta(self, tag: bytes, found: Found) -> str | None:
+    def _look_at_meta(self, tag: bytes, page: _Reading) -> str | None:
         attributes = _attributes(tag, len(b"meta"))
-        if _REPLACED.search(unescape(tag.decode("latin-1")).encode("latin-1", "replace").lower()):
+        if len(tag) > _LONG or _REPLACED.search(unescape(tag.decode("latin-1")).encode("latin-1", "replace").lower()):
             raise _GiveWay
         content = attributes.get(b"content")
         if content is None:
             return None
         name = _value(attributes.get(b"name")) or _value(attributes.get(b"property"))
         if keyword(name) in ROBOTS_NAMES:
-            noindex, nofollow = robots_rules(_ascii(content))
-            found.noindex |= noindex
-            found.nofollow |= nofollow
+            noindex, nofollow = robots_rules(page.text(content))
+            page.found.noindex |= noindex
+            page.found.nofollow |= nofollow
         if keyword(_value(attributes.get(b"http-equiv"))) == "refresh" and "meta" in self._follow:
-            return refresh_target(_ascii(content))
+            return refresh_target(page.text(content))
         return None
 
     def _parse(self, body: bytes, url: str, content_type: str | None) -> Found:
@@ -201,10 +219,64 @@ class LinkScanner:
         return Found(urls, links.noindex, links.nofollow, full=True)
 
 
+class _Reading:
+    """One page while it is scanned.
+
+    Invariant: `base` is what a whole parser would take, as long as no link came before it.
+    """
+
+    __slots__ = ("_based", "_body", "_content_type", "_url", "_utf_8", "base", "found")
+
+    def __init__(self, body: bytes, content_type: str | None, url: str) -> None:
+        self.found = Found([])
+        self.base = url
+        self._url = url
+        self._based = False
+        self._body = body
+        self._content_type = content_type
+        self._utf_8: bool | None = None
+
+    def rebase(self, reference: str) -> None:
+        if self._based:  # the first in the tree counts, which a table may have moved in front of the first written
+            raise _GiveWay
+        self._based = True
+        self.base = base_of(reference, self._url)
+
+    def origin(self) -> str:
+        """What stands in front of a plain path."""
+        root = normalize("/", self.base)
+        if root is None:
+            raise _GiveWay
+        return root[:-1]
+
+    def text(self, value: bytes) -> str:
+        """An attribute as it is meant. Beyond ASCII the page's encoding matters: only UTF-8 is read here."""
+        if len(value) > _LONG:
+            raise _GiveWay
+        if value.isascii():
+            text = unescape(value.decode())
+            if text.isascii():
+                return text
+        if not self._is_utf_8():
+            raise _GiveWay
+        return unescape(value.decode())
+
+    def _is_utf_8(self) -> bool:
+        if self._utf_8 is None:
+            from gossamer.parse.charset import decode  # as the whole parser, not needed by most pages
+
+            text, charset = decode(self._body, self._content_type)
+            self._utf_8 = charset == "utf-8" and text.encode() == self._body.removeprefix(BOM_UTF8)
+        return self._utf_8
+
+
 def _attributes(tag: bytes, position: int) -> dict[bytes, bytes]:
     """Names in lower case, values as written; of attributes of one name the first counts."""
     attributes: dict[bytes, bytes] = {}
+    count = 0
     while (found := _attribute.match(tag, position)) is not None:
+        if (count := count + 1) > MAX_ATTRIBUTES:
+            raise _GiveWay
         position = found.end()
         attributes.setdefault(found[1].lower(), found[2] or found[3] or found[4] or b"")
     return attributes
@@ -213,11 +285,3 @@ def _attributes(tag: bytes, position: int) -> dict[bytes, bytes]:
 def _value(value: bytes | None) -> str:
     """An attribute that is compared with ASCII words only."""
     return "" if value is None else unescape(value.decode("latin-1"))
-
-
-def _ascii(value: bytes) -> str:
-    """An attribute that must be ASCII, since otherwise the page's encoding matters."""
-    text = unescape(value.decode("latin-1"))
-    if not text.isascii():
-        raise _GiveWay
-    return text
