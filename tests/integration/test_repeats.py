@@ -114,6 +114,19 @@ def test_links_that_were_not_followed_the_first_time_are(tmp_path: Path) -> None
         assert crawl(tmp_path / "c", ["http://a.test/"], web.connect).pages == 4 + 6
 
 
+def test_links_that_were_too_deep_the_first_time_are_followed(tmp_path: Path) -> None:
+    body = f"<p>{TEXT}</p>" + "".join(f'<a href="/x{number}">x</a>' for number in range(6))
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", links=["/step", "/slow"])
+        web.add_page("http://a.test/step", links=["/deep"])
+        web.add_page("http://a.test/deep", body=body)
+        web.add_page("http://a.test/slow", links=["/shallow"])
+        home = tmp_path / "c"
+        assert crawl(home, ["http://a.test/step"], web.connect, max_depth=1).pages == 2
+        web.add_page("http://a.test/shallow", body=body)
+        assert crawl(home, ["http://a.test/shallow"], web.connect, max_depth=1).pages == 3 + 6
+
+
 def test_a_trap_is_left_and_nothing_else(tmp_path: Path) -> None:
     """A calendar without end: nearly the same page each time, always under new URLs."""
 

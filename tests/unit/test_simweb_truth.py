@@ -80,7 +80,7 @@ def test_robots_rules_depend_on_who_asks() -> None:
 def test_a_host_without_its_robots_is_closed() -> None:
     world = World(hosts=400, pages=4, profile="realistic")
     index = next(i for i in range(400) if world.host(i).robots.kind == "error")
-    assert reachable(world, [world.url(index)]) == {world.url(index): (Kind.ROBOTS_UNREACHABLE, 0, 0)}
+    assert reachable(world, [world.url(index)]) == {world.url(index): (Kind.ROBOTS_UNREACHABLE, 0, 0, False)}
 
 
 def test_sitemaps_and_embedded_things_are_counted_when_asked_for() -> None:

@@ -16,25 +16,21 @@ import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
+from gossamer.agent.newness import Newness, to_itself
+from gossamer.agent.page_links import PageLinks
 from gossamer.agent.progress import Progress
 from gossamer.agent.sources import Sources
 from gossamer.agent.speed import Speed
 from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
-from gossamer.frontier import Frontier, Payload
+from gossamer.frontier import Frontier
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
-from gossamer.parse import LinkScanner
-from gossamer.parse.fingerprint import content_keys, fingerprint
-from gossamer.parse.header_links import header_links
-from gossamer.parse.links import is_wanted
-from gossamer.rules.calendars import is_dated
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, Policy, retry_after
 from gossamer.rules.reserved import Reserved
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
-from gossamer.rules.robots_tag import robots_tag
 from gossamer.rules.scope import Scope
 from gossamer.store import Store, StorePosition, payload_digest
 
@@ -46,8 +42,6 @@ _MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
 _CAPPED_WAIT = 0.05  # the same under a cap, whose bucket saves up only a tenth of a second
 _EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
-_STUB, _STUB_LINKS = 2048, 4  # a page of at most so many bytes and links is little more than where it leads
-_PARSED = ("text/html", "application/xhtml+xml")
 
 
 class Agent:
@@ -94,9 +88,10 @@ class Agent:
             scope.max_length,
             config.parse.sitemaps,
         )
-        self._header_kinds = frozenset(kind for kind in config.parse.follow if kind.partition(":")[0] == "header")
-        self._scanner = LinkScanner(frozenset(config.parse.follow) - self._header_kinds, config.parse.nofollow)
         self._sources = Sources(self.frontier, self._scope, self._token, config.parse.nofollow, self.statistics)
+        self._links = PageLinks(config.parse, self._sources, self._token, self.statistics)
+        self._findings = Findings(notice)
+        self._newness = Newness(self.frontier.repeats, self.statistics, self._findings, scope.max_depth)
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
@@ -107,7 +102,6 @@ class Agent:
         self._visits_in_flight = 0  # robots.txt not counted
         self._seeds_read, self._seeds_share = 0, 1.0
         self._stale: set[str] = set()  # given back because of a stale connection, which counts as no try, once
-        self._findings = Findings(notice)
         self._stop = False
         self._paused = False
         self.on_page: Callable[[Visit, Page], None] | None = None
@@ -198,21 +192,14 @@ class Agent:
         stages = self._meter.stages
         started = perf_counter()
         digest = payload_digest(page.raw)
-        contents = content_keys(page.body, visit.host) if _may_repeat(page) else ()
-        earlier = self.frontier.repeats.earlier(contents) if contents else None
-        links = self._links(page) if earlier is None else self._links_again(visit, page, earlier)
+        content = self._newness.content(visit, page, digest)
+        links = self._newness.links(visit, page, content, self._links.of)
         parsed = perf_counter()
-        same = earlier is not None and earlier.digest == digest
-        stored = self._store.append(page, digest, (earlier.url, earlier.fetched_at) if earlier and same else None)
+        stored = self._store.append(page, digest, content.stored)
         appended = perf_counter()
-        suspect = visit.suspect
-        if contents:
-            suspect = self._is_barren(visit, page, contents, digest, earlier, bool(links))
+        barren = self._newness.is_barren(visit, page, content, links)
         if links:
-            hops = visit.hops + 1 if 300 <= page.status < 400 else 0
-            if not suspect and "?" in page.url:
-                links = self._add_own(links, visit, page.url)
-            self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY, hops, suspect)
+            self._add(visit, page, links, barren)
         address = self._fetcher.own_address(visit.host, page)
         self.frontier.settle_page(
             visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait
@@ -224,74 +211,14 @@ class Agent:
         if self.on_page is not None:
             self.on_page(visit, page)
 
-    def _links(self, page: Page) -> list[str]:
-        if 300 <= page.status < 400:
-            target = page.header("location")
-            target = normalize(target, page.url) if target else None
-            return [target] if target else []
-        urls = self._header_links(page) if self._header_kinds else []
-        content_type = page.content_type
-        if content_type is None or content_type.partition(";")[0] in _PARSED:
-            found = self._scanner.scan(page.body, page.url, content_type)
-            self.statistics.full_parses += found.full
-            urls = found.urls if found.nofollow and self._config.parse.nofollow else found.urls + urls
-        elif self._config.parse.sitemaps:
-            urls = self._sources.links(page) + urls
-        self.statistics.links += len(urls)
-        if self._config.parse.nofollow and robots_tag(page.head, self._token)[1]:
-            return []
-        return urls
-
-    def _header_links(self, page: Page) -> list[str]:
-        kinds, obey = self._header_kinds, self._config.parse.nofollow
-        links = header_links(page.headers, page.url)
-        return [link.url for link in links if is_wanted(link.kind, kinds) and not (link.nofollow and obey)]
-
-    def _links_again(self, visit: Visit, page: Page, earlier: Payload) -> list[str]:
-        """Of a page whose content was met before: they were followed then. Only where a few links are all that it has,
-        as in frames and pages that forward, may they lead elsewhere from here.
-        """
-        if not (earlier.followed and self.frontier.repeats.skipped(visit)):
-            return self._links(page)
-        if len(page.body) > _STUB:
-            return []
-        links = self._links(page)
-        return links if len(links) <= _STUB_LINKS else []
-
-    def _add_own(self, links: list[str], visit: Visit, url: str) -> list[str]:
-        """Links of a program to itself with other parameters are suspect, whatever it shows. Gives the others."""
-        itself = url[: url.index("?") + 1]
-        own = [link for link in links if link.startswith(itself)]
-        if not own:
-            return links
-        self.frontier.add(own, visit.depth + 1, _NORMAL_PRIORITY, 0, suspect=True)
-        return [link for link in links if not link.startswith(itself)]
-
-    def _is_barren(
-        self,
-        visit: Visit,
-        page: Page,
-        contents: tuple[bytes, ...],
-        digest: bytes,
-        earlier: Payload | None,
-        followed: bool,
-    ) -> bool:
-        """Whether a page brings nothing new. If so, that may say something of its place or its host."""
-        repeats, size = self.frontier.repeats, len(page.body)
-        if earlier is None:
-            repeats.remember(contents, Payload(page.url, page.fetched_at, digest, followed))
-            if not repeats.looks(visit, size, digest):
-                return False
-            barren, finding = repeats.saw(visit, size, fingerprint(page.body, is_dated(page.url)))
-        else:
-            self.statistics.duplicates += 1
-            if followed and not earlier.followed:
-                repeats.remember(contents, msgspec.structs.replace(earlier, followed=True))
-            barren, finding = True, repeats.repeated(visit, size, earlier.url)
-        if finding is not None:
-            self.statistics.count_finding(finding.kind)
-            self._findings.add(finding)
-        return barren
+    def _add(self, visit: Visit, page: Page, links: list[str], barren: bool) -> None:
+        hops = visit.hops + 1 if 300 <= page.status < 400 else 0
+        own = [] if barren else to_itself(page.url, links)
+        if own:
+            self.frontier.add(own, visit.depth + 1, _NORMAL_PRIORITY, hops, suspect=True)
+            known = set(own)
+            links = [link for link in links if link not in known]
+        self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY, hops, suspect=barren)
 
     def _source_visited(self, visit: Visit, page: Page) -> None:
         """Not a page of the crawl, but perhaps a sitemap or a feed: stored as robots.txt is, and read for links."""
@@ -520,11 +447,6 @@ class Agent:
         if progress.in_flight:
             return f"the servers: {progress.in_flight:,} responses are awaited"
         return ""
-
-
-def _may_repeat(page: Page) -> bool:
-    """It is whole, and it is what was asked for."""
-    return 200 <= page.status < 300 and bool(page.body) and not page.truncated
 
 
 def _texts(page: Page) -> tuple[str, ...]:

@@ -51,7 +51,9 @@ _SCOPES = ("any", "domain", "host")
 )
 @click.option("--faults", type=float, metavar="<float>", help="Share of URLs that misbehave, 0 to 1; by profile.")
 @click.option("--log", type=Path, metavar="<path>", help="Write one JSON line per request to this file.")
-@click.option("--list", "list_urls", is_flag=True, help="Print the URLs a crawl must fetch, and exit.")
+@click.option(
+    "--list", "list_urls", is_flag=True, help="Print the URLs a crawl must fetch, those of mirrors apart, and exit."
+)
 @click.option("--json", "as_json", is_flag=True, help="With --list: all URLs, with their outcome.")
 @click.option("--seed-url", multiple=True, metavar="<list[str]>", help="With --list: start here, not at host 0.")
 @click.option(
@@ -100,7 +102,7 @@ def _list(world: World, seeds: Sequence[str], max_depth: int | None, scope: Scop
     for url, expected in walk(world, seeds, max_depth=max_depth, scope=scope):
         if as_json:
             print(msgspec.json.encode({"url": url, **expected._asdict()}).decode())
-        elif expected.fetched:
+        elif expected.fetched and not expected.mirrored:
             print(url)
 
 

@@ -38,11 +38,14 @@ class Kind(StrEnum):
 
 
 class Expected(NamedTuple):
-    """`status` is 0 where no response is to be had; `depth` is the least number of links from a seed."""
+    """`status` is 0 where no response is to be had; `depth` is the least number of links from a seed. `mirrored`: the
+    host shows what another one shows, or the other way round, and a crawl may do with either.
+    """
 
     kind: Kind
     status: int
     depth: int
+    mirrored: bool = False
 
     @property
     def fetched(self) -> bool:
@@ -120,7 +123,7 @@ def walk(
         (index, path), depth = queue.popleft()
         host = world.host(index)
         kind, status, links = _visit(world, host, path, user_agent, embedded)
-        yield f"http://{host.name}{path.decode()}", Expected(kind, status, depth)
+        yield f"http://{host.name}{path.decode()}", Expected(kind, status, depth, _mirrored(world, host))
         if max_depth is not None and depth >= max_depth:
             continue
         if sitemaps and index not in read and kind is not Kind.ROBOTS_UNREACHABLE:
@@ -132,6 +135,11 @@ def walk(
                     continue
                 seen.add(target)
                 queue.append((target, depth + 1))
+
+
+def _mirrored(world: World, host: Host) -> bool:
+    after = host.index + 1
+    return host.origin != host.index or (after < world.hosts and world.host(after).origin == host.index)
 
 
 def _visit(

@@ -1,0 +1,87 @@
+"""Whether a page brings anything new, and what follows from that for its links (D8, K16)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from gossamer.agent.findings import Findings
+from gossamer.agent.statistics import Statistics
+from gossamer.frontier import Payload
+from gossamer.frontier.repeats import Repeats
+from gossamer.model import Page, Visit
+from gossamer.parse.fingerprint import content_keys, fingerprint
+from gossamer.rules.calendars import is_dated
+
+_STUB, _STUB_LINKS = 2048, 4  # a page of at most so many bytes and links is little more than where it leads
+
+
+class Content(msgspec.Struct, gc=False):
+    """What a page says, by its hashes, and where that was found before."""
+
+    keys: tuple[bytes, ...]
+    digest: bytes  # of the payload
+    earlier: Payload | None
+
+    @property
+    def stored(self) -> tuple[str, float] | None:
+        """URL and moment of the page in the store that has the same payload."""
+        earlier = self.earlier
+        return (earlier.url, earlier.fetched_at) if earlier is not None and earlier.digest == self.digest else None
+
+
+class Newness:
+    """Asked for every page: first what it says, then, when its links are known, whether that was new."""
+
+    def __init__(self, repeats: Repeats, statistics: Statistics, findings: Findings, max_depth: int | None) -> None:
+        self._repeats = repeats
+        self._statistics = statistics
+        self._findings = findings
+        self._max_depth = max_depth
+
+    def content(self, visit: Visit, page: Page, digest: bytes) -> Content:
+        """Only a page that is whole and what was asked for is compared with others."""
+        if not (200 <= page.status < 300 and page.body) or page.truncated:
+            return Content((), digest, None)
+        keys = content_keys(page.body, visit.host)
+        return Content(keys, digest, self._repeats.earlier(keys))
+
+    def links(self, visit: Visit, page: Page, content: Content, find: Callable[[Page], list[str]]) -> list[str]:
+        """Of a page whose content was met before they were followed then. Only where a few links are all that it has,
+        as in frames and pages that forward, may they lead elsewhere from here.
+        """
+        earlier = content.earlier
+        if earlier is None or not (earlier.followed and self._repeats.skipped(visit)):
+            return find(page)
+        if len(page.body) > _STUB:
+            return []
+        links = find(page)
+        return links if len(links) <= _STUB_LINKS else []
+
+    def is_barren(self, visit: Visit, page: Page, content: Content, links: list[str]) -> bool:
+        """Whether it brings nothing new. If so, that may say something of its place, its host or its domain."""
+        if not content.keys:
+            return visit.suspect  # a redirect leads where it was found to lead
+        repeats, size, earlier = self._repeats, len(page.body), content.earlier
+        followed = bool(links) and (self._max_depth is None or visit.depth < self._max_depth)
+        if earlier is None:
+            repeats.remember(content.keys, Payload(page.url, page.fetched_at, content.digest, followed))
+            if not repeats.looks(visit, size, content.digest):
+                return False
+            barren, finding = repeats.saw(visit, size, fingerprint(page.body, is_dated(page.url)))
+        else:
+            self._statistics.duplicates += 1
+            if followed and not earlier.followed:
+                repeats.remember(content.keys, msgspec.structs.replace(earlier, followed=True))
+            barren, finding = True, repeats.repeated(visit, size, earlier.url)
+        if finding is not None:
+            self._statistics.count_finding(finding.kind)
+            self._findings.add(finding)
+        return barren
+
+
+def to_itself(url: str, links: list[str]) -> list[str]:
+    """Those of a program to itself with other parameters: they may have no end, whatever it shows."""
+    mark = url.find("?")
+    return [link for link in links if link.startswith(url[: mark + 1])] if mark > 0 else []
