@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-links bench-parse bench-worst fuzz docs clean
+.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst fuzz docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -57,6 +57,9 @@ bench-caps: $(VENV)/.installed-dev  ## caps on pages and bytes a second, changed
 
 bench-charsets: $(VENV)/.installed-dev  ## pages in many encodings, beside other detectors
 	$(BIN)/python benchmarks/charsets.py
+
+bench-traps: $(VENV)/.installed-dev  ## what endless places cost a crawl
+	$(BIN)/python benchmarks/traps.py
 
 bench-links: $(VENV)/.installed-dev  ## links beside other parsers, on the documentation of this machine
 	$(BIN)/python benchmarks/links.py

@@ -130,8 +130,9 @@ def judge_memory(samples: Sequence[Sample]) -> Verdict:
 
 
 def finishable_hosts(world: World, outcomes: Mapping[str, Outcome], delay: float, seconds: float) -> set[str]:
-    """Hosts that do no harm, whose robots.txt can be had, and that can be finished in the time."""
+    """Hosts that do no harm and have no mirror, whose robots.txt can be had, and that can be finished in the time."""
     visits: Counter[str] = Counter()
+    mirrored = {host_of(url) for url, outcome in outcomes.items() if outcome.mirrored}
     for url, outcome in outcomes.items():
         visits[host_of(url)] += outcome.fetched
     found = set()
@@ -140,14 +141,14 @@ def finishable_hosts(world: World, outcomes: Mapping[str, Outcome], delay: float
         assert host is not None
         group = host.robots.group_for("gossamer")
         pause = max(delay, (group.delay or 0.0) if group else 0.0)
-        if host.well and pages and pages * pause <= _FINISHABLE * seconds:
+        if host.well and pages and name not in mirrored and pages * pause <= _FINISHABLE * seconds:
             found.add(name)
     return found
 
 
 def wrong_pages(outcomes: Mapping[str, Outcome], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """What is not as it must be when the crawl has come to all of these URLs."""
-    for url, (kind, status) in outcomes.items():
+    for url, (kind, status, _) in outcomes.items():
         record = known.get(url)
         if record is None:
             yield f"{url} is not known"
@@ -161,7 +162,7 @@ def wrong_pages(outcomes: Mapping[str, Outcome], known: Mapping[str, Mapping[str
 
 def impossible(outcomes: Mapping[str, Outcome], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """What cannot have come from this web: pages that no response gave, other statuses, good pages given up."""
-    for url, (kind, status) in outcomes.items():
+    for url, (kind, status, _) in outcomes.items():
         record = known.get(url)
         if record is None or record["state"] == "queued":
             continue

@@ -35,6 +35,7 @@ class Outcome(NamedTuple):
 
     kind: str
     status: int
+    mirrored: bool = False  # another host shows the same
 
     @property
     def fetched(self) -> bool:
@@ -83,7 +84,7 @@ class SimulatedWeb:
         """What becomes of every URL that a correct crawl comes to know."""
         named = [word for seed in seeds for word in ("--seed-url", seed)]
         lines = map(json.loads, self._listed("--json", *named).splitlines())
-        return {line["url"]: Outcome(line["kind"], line["status"]) for line in lines}
+        return {line["url"]: Outcome(line["kind"], line["status"], line["mirrored"]) for line in lines}
 
     def _listed(self, *more: str) -> str:
         command = [*GOSSAMER, "simweb", *self._options, "--list", *more]

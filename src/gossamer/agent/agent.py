@@ -16,7 +16,7 @@ import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
-from gossamer.agent.newness import Newness, to_itself
+from gossamer.agent.newness import Newness, into_itself
 from gossamer.agent.page_links import PageLinks
 from gossamer.agent.progress import Progress
 from gossamer.agent.sources import Sources
@@ -213,7 +213,7 @@ class Agent:
 
     def _add(self, visit: Visit, page: Page, links: list[str], barren: bool) -> None:
         hops = visit.hops + 1 if 300 <= page.status < 400 else 0
-        own = [] if barren else to_itself(page.url, links)
+        own = [] if barren else into_itself(page.url, links)
         if own:
             self.frontier.add(own, visit.depth + 1, _NORMAL_PRIORITY, hops, suspect=True)
             known = set(own)

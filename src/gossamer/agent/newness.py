@@ -81,7 +81,16 @@ class Newness:
         return barren
 
 
-def to_itself(url: str, links: list[str]) -> list[str]:
-    """Those of a program to itself with other parameters: they may have no end, whatever it shows."""
+def into_itself(url: str, links: list[str]) -> list[str]:
+    """Links that lead further into what a page is part of, as those of endless places do, whatever it shows: those of a
+    program to itself with other parameters, those of a date to other dates, those of a directory to what is below it.
+    """
     mark = url.find("?")
-    return [link for link in links if link.startswith(url[: mark + 1])] if mark > 0 else []
+    if mark > 0:
+        return [link for link in links if link.startswith(url[: mark + 1])]
+    if url[-1:] == "/":
+        if url.count("/") == 3:
+            return []  # the front page
+        own = [link for link in links if link.startswith(url) and link != url]
+        return own + [link for link in links if is_dated(link)] if is_dated(url) else own
+    return [link for link in links if is_dated(link)] if is_dated(url) else []

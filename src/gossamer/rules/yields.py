@@ -2,7 +2,7 @@
 
 A *place* is a directory of the host, or a program called with parameters. A page is *barren* when it says what another
 one has said: the same, or nearly the same as one of its place shortly before. URLs found on it are *suspect*, and those
-of a program with other parameters that it gives itself. When the last pages of a place were all barren, what is queued
+that lead from any page further into what it is part of. When the last pages of a place were all barren, what is queued
 there is visited after everything else of the host (LAST); then suspect URLs are not visited at all but stay queued
 (ASIDE), and in the end no others either.
 """
