@@ -236,7 +236,7 @@ class Frontier:
                 self._roster.refill(host, level)
                 entry = level.peek()
                 assert entry is not None, f"{host.name} has more on disk at priority {level.priority}, and has not"
-            if manners.skips and (host.yields or not host.pages) and self._put_off(host, level, entry):
+            if manners.skips and host.may_repeat and self._put_off(host, level, entry):
                 continue
             rules = host.robots.get(entry.scheme)
             if rules is None or rules[1] <= now:

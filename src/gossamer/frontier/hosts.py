@@ -313,6 +313,11 @@ class HostQueue:
         return False
 
     @property
+    def may_repeat(self) -> bool:
+        """Something is known against one of its places, or nothing of the host yet."""
+        return bool(self.yields.barren) if self.yields is not None else not self.pages
+
+    @property
     def mirrors(self) -> bool:
         """It shows the pages of another host, and is left for that."""
         return bool(self.mirror_of) and self.manners.skips

@@ -66,13 +66,13 @@ class Repeats:
         if not host.manners.skips:
             return False
         if host.pages < FIRST_LOOK and host.yields is None:
-            return _is_one_of_many(host) and self._domains.looks(host.domain, size)
+            return _is_one_of_many(host) and self._domains.looks(host.domain, size, suspect=True)
         path = visit.url[visit.url.index("/", 8) :]
         if host.twins is not None:
             self._compare(host, visit.url, path, digest)
         if host.yields is None:
             host.yields = Yields()
-        return host.yields.looks(place_of(path), size)
+        return host.yields.looks(place_of(path), size, visit.suspect)
 
     def saw(self, visit: Visit, size: int, mark: int) -> tuple[bool, Finding | None]:
         """Whether a page with this fingerprint is barren, and what that shows."""

@@ -14,8 +14,9 @@ from typing import Final
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
 
-_READ: Final = 128 * 1024  # bytes of a page that are looked at
-_LEAST, _MOST = 5, 8192  # words
+_READ: Final = 64 * 1024  # bytes of a page that are looked at
+_LEAST: Final = 5  # words
+_BLOCKS, _BLOCK = 8, 64  # of words, from all over the page, are enough
 _FEW: Final = 40  # words, each once
 _LANES: Final = (0, 16, 32, 48)
 
@@ -42,13 +43,25 @@ def fingerprint(body: bytes, dated: bool = False) -> int:
     `dated`: the page is that of a month or a day. If it says little, a few words may differ, and numbers say nothing:
     pages of an empty calendar differ in the name of the month.
     """
-    words = [word for word in _MARKUP.sub(b" ", body[:_READ]).lower().split() if b"/" not in word][:_MOST]
+    text = _MARKUP.sub(b" ", body[:_READ]).lower()
+    words = _sample(text.split())
+    if b"/" in text:
+        words = [word for word in words if b"/" not in word]
     if len(words) < _LEAST:
         return 0
     if dated and len(few := {word for word in words if not word.strip(b".,:;()").isdigit()}) <= _FEW:
         return sum(1 << bit for bit in {xxh3_64_intdigest(word) & 63 for word in few})
     votes = b"".join(map(xxh3_64_digest, map(b" ".join, pairwise(words))))
     return _majority(int.from_bytes(votes, "little"), len(votes) // 8)
+
+
+def _sample(words: list[bytes]) -> list[bytes]:
+    """Blocks of neighbouring words, so that a word more or less moves each a little and no more."""
+    if len(words) <= _BLOCKS * _BLOCK:
+        return words
+    step = (len(words) - _BLOCK) / (_BLOCKS - 1)
+    starts = [int(step * number) for number in range(_BLOCKS)]
+    return [word for start in starts for word in words[start : start + _BLOCK]]
 
 
 def _majority(votes: int, count: int) -> int:

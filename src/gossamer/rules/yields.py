@@ -36,6 +36,9 @@ _REMEMBERED: Final = 4  # fingerprints of a place
 _SIZES_DIFFER: Final = 32  # sizes of nearly equal pages differ by less than a 32nd, and these bytes
 _A_FEW_BYTES: Final = 64
 
+_FIRST_OF_TWO: Final = frozenset(2 * 4**turn for turn in range(20))  # 2, 8, 32, 128 ...
+_UNSUSPECTED: Final = 32  # pages of a place before others than suspect ones are compared
+
 _numbers = re.compile(r"[0-9]+")
 
 
@@ -88,8 +91,8 @@ class Yields:
     Invariants: `barren` has exactly the places whose last page looked at was barren. At most `most` places are watched
     each by itself; the others are one.
 
-    To look at every page would cost too much. Pages 2 and 3 of a place are compared, 4 and 5, 8 and 9, 16 and 17 and so
-    on; and every page from the first barren one until one is not.
+    To look at every page would cost too much. Pages 32 and 33 of a place are compared, 128 and 129, 512 and 513 …;
+    if they are suspect also 2 and 3, 8 and 9; and every page from the first barren one until one is not.
     """
 
     __slots__ = ("_closed_after", "_most", "_places", "barren")
@@ -106,17 +109,17 @@ class Yields:
         found = self.barren.get(self._name(place)) if self.barren else None
         return Standing.GOOD if found is None else found.standing(suspect, self._closed_after)
 
-    def looks(self, place: str, size: int) -> bool:
+    def looks(self, place: str, size: int, suspect: bool) -> bool:
         """Whether a new page of this size is to be looked at; `saw` must be told its fingerprint then."""
         name = self._name(place)
         seen = self._place(name)
         seen.pages += 1
         pages = seen.pages
-        watched = name in self.barren
-        second = pages > 2 and not (pages - 1) & (pages - 2)  # one more than a power of two
-        if second and not watched:
-            return abs(size - seen.size) <= size // _SIZES_DIFFER + _A_FEW_BYTES
-        return watched or (pages > 1 and not pages & (pages - 1))
+        if name in self.barren or (pages in _FIRST_OF_TWO and (suspect or pages >= _UNSUSPECTED)):
+            return True
+        if pages - 1 not in _FIRST_OF_TWO or not seen.marks:
+            return False
+        return abs(size - seen.size) <= size // _SIZES_DIFFER + _A_FEW_BYTES
 
     def saw(self, place: str, page: str, size: int, mark: int) -> Barren | None:
         """The fingerprint (0: it has none) of a page that `looks` asked for; gives what is known of its place if it is
