@@ -83,14 +83,15 @@ class Newness:
 
 def into_itself(url: str, links: list[str]) -> list[str]:
     """Links that lead further into what a page is part of, as those of endless places do, whatever it shows: those of a
-    program to itself with other parameters, those of a date to other dates, those of a directory to what is below it.
+    program to itself with other parameters, of a directory to what is below it, of a number or a date to others.
     """
     mark = url.find("?")
     if mark > 0:
         return [link for link in links if link.startswith(url[: mark + 1])]
-    if url[-1:] == "/":
-        if url.count("/") == 3:
-            return []  # the front page
-        own = [link for link in links if link.startswith(url) and link != url]
-        return own + [link for link in links if is_dated(link)] if is_dated(url) else own
-    return [link for link in links if is_dated(link)] if is_dated(url) else []
+    cut = url.rfind("/") + 1
+    own = []
+    if cut == len(url) and url.count("/") > 3:  # the front page of a host is part of nothing
+        own = [link for link in links if link.startswith(url) and len(link) > cut]
+    elif url[cut:].isdigit():
+        own = [link for link in links if link.startswith(url[:cut]) and link[cut:].isdigit()]
+    return list({*own, *filter(is_dated, links)}) if is_dated(url) else own

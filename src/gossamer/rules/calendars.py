@@ -43,7 +43,7 @@ _is_dated = re.compile(
 
 def is_dated(url: str) -> bool:
     """Whether a URL is that of a month or a day and of nothing more: what it shows may be no more than that either."""
-    return _is_dated(url, 8) is not None
+    return ("19" in url or "20" in url or "=" in url) and _is_dated(url, 8) is not None
 
 
 class Calendars:

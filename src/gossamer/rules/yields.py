@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -50,11 +51,15 @@ class Standing(IntEnum):
 
 def place_of(path: str) -> str:
     """The first two directories, with every number as `#`; and the name of what is called with parameters."""
-    path, mark, _ = path.partition("?")
-    parts = path.split("/", 3)
-    name = f"{parts[-1].rpartition('/')[2]}?" if mark else ""
-    place = f"{'/'.join(parts[:3] if len(parts) > 3 else parts[:-1])}/{name}"
-    return _numbers.sub("#", place)
+    mark = path.find("?")
+    slash = path.rfind("/", 0, mark if mark >= 0 else len(path)) + 1
+    place = _directories(path[:slash])
+    return place if mark < 0 else f"{place}{_numbers.sub('#', path[slash:mark])}?"
+
+
+@lru_cache(maxsize=8192)
+def _directories(directory: str) -> str:
+    return _numbers.sub("#", "/".join([*directory.split("/", 3)[: min(directory.count("/"), 3)], ""]))
 
 
 def is_near(one: int, other: int) -> bool:
