@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gossamer.frontier import keys
 from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import HostQueue
@@ -13,7 +15,8 @@ from gossamer.model.url import host_of, split
 from gossamer.rules.yields import ASIDE_AFTER, FIRST_LOOK, Barren, Standing, Yields, place_of
 
 _MOST_DOMAINS = 16_384  # whose hosts are compared with each other
-_ENDLESS = 24  # hosts in a row that showed the same: no further one is visited, whoever links to it
+_ENDLESS = 24  # hosts in a row that showed the same: no further one with a machine's name is, whoever links to it
+_generated = re.compile(r"[0-9a-f]{8}|[0-9]{4}").search
 
 
 class Repeats:
@@ -92,7 +95,11 @@ class Repeats:
         """Of a URL, by what its place and, before anything is known of its host, the domain have brought."""
         if host.yields is not None:
             return host.yields.standing(place_of(path), suspect)
-        return self._domains.standing(host.domain, suspect) if _is_one_of_many(host) else Standing.GOOD
+        if not _is_one_of_many(host):
+            return Standing.GOOD
+        standing = self._domains.standing(host.domain, suspect)
+        # A domain with a host for every name has real ones too.
+        return standing if suspect or _generated(host.name) else min(standing, Standing.LAST)
 
     @staticmethod
     def _barren(host: HostQueue, barren: Barren) -> Finding | None:

@@ -20,7 +20,7 @@ LAST_AFTER: Final = 3
 ASIDE_AFTER: Final = 6
 """Barren pages in a row. Among 30,000 pages of documentation, neighbours by name, the longest row was 3."""
 
-CLOSED_AFTER: Final = 256
+CLOSED_AFTER: Final = 1000
 """The same, for URLs that pages with something to say have linked to."""
 
 NEAR: Final = 3
@@ -37,7 +37,8 @@ _REMEMBERED: Final = 4  # fingerprints of a place
 _SIZES_DIFFER: Final = 32  # sizes of nearly equal pages differ by less than a 32nd, and these bytes
 _A_FEW_BYTES: Final = 64
 
-_FIRST_OF_TWO: Final = frozenset(2 * 4**turn for turn in range(20))  # 2, 8, 32, 128 ...
+_RELIEF: Final = 2  # barren pages that one page with something new makes up for
+_FIRST_OF_TWO: Final = frozenset((1, *(2 * 4**turn for turn in range(1, 20))))  # 1, 8, 32, 128 ...
 _UNSUSPECTED: Final = 32  # pages of a place before others than suspect ones are compared
 
 _numbers = re.compile(r"[0-9]+")
@@ -67,9 +68,9 @@ def is_near(one: int, other: int) -> bool:
 
 
 class Barren(msgspec.Struct):
-    """What is remembered of a place whose last page was barren."""
+    """What is remembered of a place that brings nothing new."""
 
-    row: int  # barren pages, one after the other
+    row: int  # barren pages, less two for each that was not
     page: str  # the last of them
     like: str  # the page that it repeats
 
@@ -81,10 +82,11 @@ class Barren(msgspec.Struct):
 
 
 class _Place:
-    __slots__ = ("marks", "pages", "size")
+    __slots__ = ("marks", "pages", "size", "suspects")
 
     def __init__(self) -> None:
         self.pages = 0
+        self.suspects = 0  # pages that were suspect, which are not among the others
         self.size = 0  # of the last page that was looked at
         self.marks: list[tuple[int, str]] = []  # of the last pages that were looked at, and which those are
 
@@ -93,11 +95,11 @@ class Yields:
     """What the places of a host bring, or the hosts of domains: each domain is a place then, and the first page of each
     of its hosts a page of it.
 
-    Invariants: `barren` has exactly the places whose last page looked at was barren. At most `most` places are watched
-    each by itself; the others are one.
+    Invariants: `barren` has exactly the places of which more was barren lately than new. At most `most` places are
+    watched each by itself; the others are one.
 
     To look at every page would cost too much. Pages 32 and 33 of a place are compared, 128 and 129, 512 and 513 …;
-    if they are suspect also 2 and 3, 8 and 9; and every page from the first barren one until one is not.
+    of suspect ones also 1 and 2, 8 and 9; and every page of a place in `barren`.
     """
 
     __slots__ = ("_closed_after", "_most", "_places", "barren")
@@ -118,11 +120,13 @@ class Yields:
         """Whether a new page of this size is to be looked at; `saw` must be told its fingerprint then."""
         name = self._name(place)
         seen = self._place(name)
-        seen.pages += 1
-        pages = seen.pages
-        if name in self.barren or (pages in _FIRST_OF_TWO and (suspect or pages >= _UNSUSPECTED)):
+        if suspect:
+            number = seen.suspects = seen.suspects + 1
+        else:
+            number = seen.pages = seen.pages + 1
+        if name in self.barren or (number in _FIRST_OF_TWO and (suspect or number >= _UNSUSPECTED)):
             return True
-        if pages - 1 not in _FIRST_OF_TWO or not seen.marks:
+        if number - 1 not in _FIRST_OF_TWO or not seen.marks:
             return False
         return abs(size - seen.size) <= size // _SIZES_DIFFER + _A_FEW_BYTES
 
@@ -135,7 +139,7 @@ class Yields:
         like = next((other for known, other in reversed(seen.marks) if is_near(known, mark)), None)
         seen.size = size
         if like is None or not mark:
-            self.barren.pop(name, None)
+            self._relieve(name)
             seen.marks = [*seen.marks[1 - _REMEMBERED :], (mark, page)]
             return None
         return self._count(name, page, like)
@@ -143,10 +147,16 @@ class Yields:
     def repeats(self, place: str, page: str, size: int, like: str) -> Barren:
         """A page says exactly what another one has said."""
         name = self._name(place)
-        seen = self._place(name)
-        seen.pages += 1
-        seen.size = size
+        self._place(name).size = size
         return self._count(name, page, like)
+
+    def _relieve(self, name: str) -> None:
+        """A page brought something new."""
+        found = self.barren.get(name)
+        if found is not None:
+            found.row -= _RELIEF
+            if found.row <= 0:
+                del self.barren[name]
 
     def _count(self, name: str, page: str, like: str) -> Barren:
         row = self.barren[name].row if name in self.barren else 0
