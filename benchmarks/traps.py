@@ -2,8 +2,8 @@
 
 The hostile profile of the simulated web with its nine kinds of traps. Its faults are off unless asked for: a trap is a
 good page, only one of too many. Judged by the server's log: every page that is none must have been asked for (mirrors
-and copies apart), those that are may take at most 5 % of the pages, and the crawl must end by itself. Exit status 1 if a rule is
-broken.
+and copies apart), those that are may take at most 5 % of the pages, and the crawl must end by itself. Exit status 1 if
+a rule is broken.
 """
 
 from __future__ import annotations
