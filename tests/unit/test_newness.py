@@ -1,10 +1,12 @@
-"""Links that lead further into what a page is part of."""
+"""Links that lead further into what a page is part of, and what is told of places that repeat others."""
 
 from __future__ import annotations
 
 import pytest
 
+from gossamer.agent.findings import Findings
 from gossamer.agent.newness import into_itself
+from gossamer.frontier import Finding
 
 HOST = "http://a.test"
 
@@ -26,3 +28,18 @@ HOST = "http://a.test"
 def test_into_itself(page: str, links: list[str], inside: list[str]) -> None:
     found = into_itself(HOST + page, [HOST + link for link in links])
     assert sorted(found) == sorted(HOST + link for link in inside)
+
+
+def test_a_finding_is_told_once_and_many_are_not_all_told() -> None:
+    told: list[str] = []
+    findings = Findings(told.append)
+    found = Finding("barren", "a.test/d/", "a.test/d/1", 6)
+    assert findings.add(found)
+    assert not findings.add(found)
+    assert len(told) == 2, "what was found, and what to do about it"
+    for number in range(100):
+        findings.add(Finding("mirror", f"h{number}.test", "a.test", 24))
+    assert len(told) == 2 + 19 + 1
+    assert "status --findings" in told[-1]
+    assert len(findings.taken(1.0)) == 101
+    assert findings.taken(2.0) == {}

@@ -26,13 +26,20 @@ class KeptFinding(Finding, frozen=True):
 
 
 class Findings:
+    """Invariant: of what was found in this run each is told once, and `_new` has those that are not committed."""
+
     def __init__(self, notice: Callable[[str], None]) -> None:
         self._notice = notice
+        self._known: set[tuple[str, str]] = set()
         self._told = 0
         self._new: list[Finding] = []
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: Finding) -> bool:
+        """Whether it is one that was not known; a place may be found again after it brought something new."""
         self._new.append(finding)
+        if (finding.kind, finding.what) in self._known:
+            return False
+        self._known.add((finding.kind, finding.what))
         self._told += 1
         if self._told <= _MOST_NOTICES:
             self._notice(sentence(finding))
@@ -40,6 +47,7 @@ class Findings:
                 self._notice(REMEDY)
         elif self._told == _MOST_NOTICES + 1:
             self._notice("More such places are not named here: gossamer status --findings lists them")
+        return True
 
     def taken(self, now: float) -> dict[str, bytes]:
         """Those since the last time, for the commit."""

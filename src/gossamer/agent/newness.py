@@ -75,9 +75,8 @@ class Newness:
             if followed and not earlier.followed:
                 repeats.remember(content.keys, msgspec.structs.replace(earlier, followed=True))
             barren, finding = True, repeats.repeated(visit, size, earlier.url)
-        if finding is not None:
+        if finding is not None and self._findings.add(finding):
             self._statistics.count_finding(finding.kind)
-            self._findings.add(finding)
         return barren
 
 
