@@ -66,6 +66,8 @@ SCANNED = {
     "nothing": "",
 }
 GIVEN_WAY = {
+    "a base behind a link to the page itself": '<a href="#"><base href=/>',
+    "a base behind an empty link": '<a href=""><base href=/>',
     "a base behind a link": '<a href="x"><base href="/other/"><a href="x">',
     "a base that makes a link short enough": f'<a href="{"x" * 2060}"><base href="http://o.example/">',
     "two bases": '<table><td><base href="/1/"></td><base href="/2/"></table><a href="x">',

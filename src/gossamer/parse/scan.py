@@ -137,7 +137,8 @@ class LinkScanner:
                     urls[target] = None
             elif other:
                 if len(other) == 1 and base is url:
-                    continue  # the page itself
+                    dropped = True  # the page itself, unless a base follows
+                    continue
                 target = normalize(other[1:].decode(), base)
                 if target is not None:
                     urls[target] = None
