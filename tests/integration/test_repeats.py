@@ -101,6 +101,33 @@ def test_pages_that_only_lead_on_are_followed_from_every_place(tmp_path: Path) -
         assert crawl(tmp_path / "c", ["http://a.test/"], web.connect).pages == 7
 
 
+def test_a_page_that_says_more_than_where_it_leads_is_followed_once(tmp_path: Path) -> None:
+    body = f'<p>{TEXT}</p><a href="x">x</a>'
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", links=["/one/", "/two/"])
+        for place in ("one", "two"):
+            web.add_page(f"http://a.test/{place}/", body=body)
+            web.add_page(f"http://a.test/{place}/x")
+        assert crawl(tmp_path / "c", ["http://a.test/"], web.connect).pages == 4
+
+
+def test_a_missing_page_that_says_it_is_there_leads_nowhere_for_ever(tmp_path: Path) -> None:
+    """The same few links, each time one directory deeper."""
+
+    class SoftErrors(TinyWeb):
+        def answer(self, request: Request) -> bytes | Reply:
+            if not request.target.startswith(b"/lost/"):
+                return super().answer(request)
+            return response(200, "text/html", b'Not found. <a href="help/">help</a> <a href="contact/">contact</a>')
+
+    with SoftErrors() as web:
+        web.add_page("http://a.test/", links=["/lost/x/"])
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect, time_limit="60s")
+        asked = asked_for(web)
+    assert summary.reason == "complete"
+    assert ASIDE_AFTER < len(asked) < 4 * ASIDE_AFTER
+
+
 def test_links_that_were_not_followed_the_first_time_are(tmp_path: Path) -> None:
     """The first copy told robots not to, or was as deep as the crawl goes."""
     body = f"<p>{TEXT}</p>" + "".join(f'<a href="/x{number}">x</a>' for number in range(6))
@@ -203,6 +230,7 @@ def test_a_mirror_is_left(tmp_path: Path, named: bool) -> None:
     assert len([path for path in asked if path.startswith(found.like)]) == pages
     assert AGREE <= len([path for path in asked if path.startswith(found.what)]) < pages
     assert any("shows the pages of" in text for text in notices)
+    assert {row[0] for row in records(tmp_path / "c")} == ({"response"} if named else {"response", "revisit"})
     left = next(url for url in urls(tmp_path / "c", State.QUEUED) if found.what in url)
     assert f"shows the pages of {found.like}" in explain(tmp_path / "c", left).sentence
 
