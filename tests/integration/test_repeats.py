@@ -65,7 +65,9 @@ def test_the_same_payload_is_stored_once(tmp_path: Path) -> None:
     for file in (tmp_path / "c" / "warc").glob("*.warc.gz"):
         with open(file, "rb") as stream:
             for record in ArchiveIterator(stream):
-                if record.rec_type == "response":
+                if record.rec_type == "revisit":
+                    assert record.content_stream().read() == b"", "the payload is in the other record"
+                elif record.rec_type == "response":
                     dates[record.rec_headers.get_header("WARC-Target-URI")] = record.rec_headers.get_header("WARC-Date")
     assert revisit[1:] == ("http://a.test/two/", "http://a.test/one/", dates["http://a.test/one/"])
     checker = Checker(argparse.Namespace(inputs=[], verbose=False))
@@ -301,9 +303,8 @@ def test_hosts_without_end_are_left(tmp_path: Path) -> None:
 
 
 def test_seeds_are_visited_wherever_they_are(tmp_path: Path) -> None:
-    letters = "abcdefghijklmnopqrstuvwxyz"
     with _Wildcard() as web:
-        seeds = [f"http://{one}{other}.wild.test/" for one in "ab" for other in letters]
+        seeds = [f"http://h{number:05}.wild.test/" for number in range(60)]
         crawl(tmp_path / "c", seeds, web.connect, time_limit="60s")
         asked = asked_for(web)
     assert {url.removeprefix("http://") for url in seeds} <= set(asked)

@@ -449,3 +449,20 @@ def test_a_host_that_does_not_use_its_turn_passes_it_on(tmp_path: Path) -> None:
     assert frontier.counts.excluded == len(names)
     assert frontier.exhausted
     frontier.close()
+
+
+def test_what_is_known_against_a_place_outlives_the_process(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add([f"http://a.test/d/{page}" for page in range(9)], 1, 4)
+    for second in range(0, 40, 2):
+        for visit in lease_pages(frontier, NOW + second):
+            frontier.repeats.repeated(visit, 1000, "http://a.test/")
+            frontier.settle_page(visit, 200, NOW + second, 0.0, (0, 1, 2))
+    frontier.commit({}, clean=True)
+    frontier.close()
+    again = opened(tmp_path, NOW + 100)
+    again.add(["http://a.test/d/new", "http://a.test/e/new"], 1, 4, suspect=True)
+    found = [visit.url for second in range(0, 40, 2) for visit in again.lease(NOW + 100 + second, 9)]
+    assert found == ["http://a.test/e/new"]
+    assert again.counts.aside == 1
+    again.close()
