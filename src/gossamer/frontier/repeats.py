@@ -15,6 +15,7 @@ from gossamer.model.url import host_of, split
 from gossamer.rules.yields import ASIDE_AFTER, FIRST_LOOK, Barren, Standing, Yields, place_of
 
 _MOST_DOMAINS = 16_384  # whose hosts are compared with each other
+_A_FEW_HOSTS = 4
 _ENDLESS = 24  # hosts in a row that showed the same: no further one with a machine's name is, whoever links to it
 _generated = re.compile(r"[0-9a-f]{8}|[0-9]{4}").search
 
@@ -69,7 +70,10 @@ class Repeats:
         if not host.manners.skips:
             return False
         if host.pages < FIRST_LOOK and host.yields is None:
-            return _is_one_of_many(host) and self._domains.looks(host.domain, size, suspect=True)
+            if not _is_one_of_many(host):
+                return False
+            # A few hosts are nothing strange: most domains have no more, and their pages need not be looked at.
+            return self._domains.looks(host.domain, size, self._domains.pages(host.domain) >= _A_FEW_HOSTS)
         path = visit.url[visit.url.index("/", 8) :]
         if host.twins is not None:
             self._compare(host, visit.url, path, digest)

@@ -112,6 +112,11 @@ class Yields:
         self._most = most
         self._closed_after = closed_after
 
+    def pages(self, place: str) -> int:
+        """Those that were new and not suspect."""
+        seen = self._places.get(self._name(place))
+        return 0 if seen is None else seen.pages
+
     def standing(self, place: str, suspect: bool) -> Standing:
         found = self.barren.get(self._name(place)) if self.barren else None
         return Standing.GOOD if found is None else found.standing(suspect, self._closed_after)
