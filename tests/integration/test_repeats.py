@@ -44,12 +44,17 @@ def records(home: Path) -> list[tuple[str, str, str, str]]:
     return [row for row in found if not row[1].endswith("/robots.txt")]
 
 
-def test_the_same_payload_is_stored_once(tmp_path: Path) -> None:
+def add_copies(web: TinyWeb) -> None:
+    """One page in two directories, with links that are relative to them."""
     body = f"<p>{TEXT}</p>" + "".join(f'<a href="x{number}">x</a>' for number in range(6))
+    web.add_page("http://a.test/", links=["/one/", "/two/"])
+    web.add_page("http://a.test/one/", body=body)
+    web.add_page("http://a.test/two/", body=body)
+
+
+def test_the_same_payload_is_stored_once(tmp_path: Path) -> None:
     with TinyWeb() as web:
-        web.add_page("http://a.test/", links=["/one/", "/two/"])
-        web.add_page("http://a.test/one/", body=body)
-        web.add_page("http://a.test/two/", body=body)
+        add_copies(web)
         for number in range(6):
             web.add_page(f"http://a.test/one/x{number}")
             web.add_page(f"http://a.test/two/x{number}")
@@ -81,11 +86,8 @@ def test_the_same_payload_is_stored_once(tmp_path: Path) -> None:
 
 
 def test_follow_crawls_repeated_pages_too(tmp_path: Path) -> None:
-    body = f"<p>{TEXT}</p>" + "".join(f'<a href="x{number}">x</a>' for number in range(6))
     with TinyWeb() as web:
-        web.add_page("http://a.test/", links=["/one/", "/two/"])
-        web.add_page("http://a.test/one/", body=body)
-        web.add_page("http://a.test/two/", body=body)
+        add_copies(web)
         crawl(tmp_path / "c", ["http://a.test/"], web.connect, duplicates="follow")
         asked = asked_for(web)
     assert len([path for path in asked if path.startswith("a.test/two/x")]) == 6
