@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from test_command_line import captures, crawl_of, fetched, gossamer, truth
 
+from gossamer.errors import DiskFullError
+from gossamer.frontier.database import Database
 from gossamer.testing import SimServer, World
 
 
@@ -40,3 +43,27 @@ def test_a_full_disk_stops_the_crawl_and_more_room_lets_it_go_on(small_disk: Pat
     assert set(fetched(home)) == expected
     assert captures(home) == Counter(expected)
     assert max(count for url, count in requests.items() if not url.endswith("/robots.txt")) <= 2
+
+
+def test_a_full_disk_is_named_however_often_one_asks(small_disk: Path) -> None:
+    database = Database(small_disk / "frontier", 1 << 20)
+    committed = 0
+    while _commits(database, committed):
+        committed += 1
+    for _ in range(3):
+        with pytest.raises(DiskFullError, match="is full"):
+            database.commit()
+    database.close()
+    subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+    again = Database(small_disk / "frontier", 1 << 20)
+    assert all(again.visit(b"%d" % number) for number in range(committed))
+    again.close()
+
+
+def _commits(database: Database, number: int) -> bool:
+    database.visits[b"%d" % number] = os.urandom(100_000)
+    try:
+        database.commit()
+    except DiskFullError:
+        return False
+    return True

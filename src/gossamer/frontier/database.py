@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,7 @@ class Database:
         self.payloads: Changes = {}
         self._synced = WriteOptions()
         self._synced.sync = True
+        self._full = False
         self._rocks = _opened(path, memory)
         self._stored_hosts = self._rocks.get_column_family(_HOSTS)
         self._stored_payloads = self._rocks.get_column_family(_PAYLOADS)
@@ -179,7 +181,7 @@ class Database:
         try:
             self._rocks.write(batch, self._synced)
         except Exception as error:
-            raise _explained(self.path, error) from error
+            raise self._failed(error) from error
         self.visits.clear()
         self.hosts.clear()
         self.payloads.clear()
@@ -198,15 +200,23 @@ class Database:
 
     def close(self) -> None:
         self._handles.clear()  # they hold the database open
-        try:
-            self._stored_payloads.close()
-            self._stored_hosts.close()
-            self._rocks.close()
-        except Exception as error:
-            # It tidies up on closing, for which a full disk has no room; what was committed is in its log.
-            explained = _explained(self.path, error)
-            if not isinstance(explained, DiskFullError):
-                raise explained from error
+        parts = [self._rocks, self._stored_hosts, self._stored_payloads]
+        self._rocks = self._stored_hosts = self._stored_payloads = None  # one that fails is closed by being let go
+        failed = None
+        while parts:
+            try:
+                parts.pop().close()
+            except Exception as error:
+                failed = self._failed(error)
+        # It tidies up on closing, for which a full disk has no room; what was committed is in its log.
+        if failed and not isinstance(failed, DiskFullError):
+            raise failed
+
+    def _failed(self, error: Exception) -> Exception:
+        """Once the disk was full, that is what ails it: RocksDB names the reason the first time only."""
+        explained = _full(self.path) if self._full else _explained(self.path, error)
+        self._full = isinstance(explained, DiskFullError)
+        return explained
 
 
 def _fill(batch: WriteBatch, changes: Changes) -> None:
@@ -258,11 +268,8 @@ class ReadOnlyDatabase:
 def _explained(path: Path, error: Exception) -> Exception:
     """RocksDB's words as one of our errors, saying what to do."""
     words = str(error)
-    if "No space left" in words or "NoSpace" in words:
-        return DiskFullError(
-            f"The disk that holds {path} is full. Free at least {_ROOM >> 20:,} MiB, then run the same command again: "
-            "nothing committed is lost."
-        )
+    if "No space left" in words or "NoSpace" in words or ("previous error" in words and _is_full(path)):
+        return _full(path)
     if "lock" in words.lower() and ("Resource temporarily unavailable" in words or "No locks available" in words):
         return CrawlDirError(f"{path} is in use by another process. Stop it, or choose another --dir.")
     if "olumn famil" in words:
@@ -276,3 +283,15 @@ def _explained(path: Path, error: Exception) -> Exception:
         f"{path} cannot be read: {words}. The pages in warc/ are untouched; "
         "restore frontier/ from a copy, or crawl into a new directory."
     )
+
+
+def _full(path: Path) -> DiskFullError:
+    return DiskFullError(
+        f"The disk that holds {path} is full. Free at least {_ROOM >> 20:,} MiB, then run the same command again: "
+        "nothing committed is lost."
+    )
+
+
+def _is_full(path: Path) -> bool:
+    """The first error can fall to a thread of RocksDB's own; whoever writes next is told only that there was one."""
+    return shutil.disk_usage(path).free < _ROOM
