@@ -222,7 +222,7 @@ def test_a_mirror_is_left(tmp_path: Path, named: bool) -> None:
     with TinyWeb() as web:
         for host in ("a.test", "b.test"):
             add_site(web, host, pages, named=named)
-        every = [f"http://{host}/p/{number}" for host in ("a.test", "b.test") for number in range(pages)]
+        every = _pages("a.test", pages) + _pages("b.test", pages)
         web.add_page("http://c.test/", links=every)
         notices: list[str] = []
         summary = crawl(tmp_path / "c", ["http://c.test/"], web.connect, notices)
@@ -252,12 +252,67 @@ def test_a_host_that_resembles_another_only_in_part_is_no_mirror(tmp_path: Path)
     assert read_findings(tmp_path / "c") == []
 
 
+def test_hosts_with_the_manual_of_the_same_program_are_no_mirrors(tmp_path: Path) -> None:
+    """Their front pages differ, and so they are two, however much they have in common."""
+    pages = 3 * AGREE
+    with TinyWeb() as web:
+        for host, goods in (("a.test", "apples"), ("b.test", "bears")):
+            add_site(web, host, pages)
+            own = [f"http://{host}/of-{host}/{number}" for number in range(40)]
+            web.add_page(f"http://{host}/", body=f"<p>We have {goods}.</p>", links=[*own, *_pages(host, pages)])
+            for number, url in enumerate(own):
+                web.add_page(url, body=f"<p>All about {goods}, {number}, {TEXT}</p>")
+        seeds = ["http://a.test/", "http://b.test/"]
+        assert crawl(tmp_path / "c", seeds, web.connect).pages == 2 * (pages + 40 + 1)
+    assert read_findings(tmp_path / "c") == []
+
+
+def test_hosts_with_the_same_front_page_but_more_of_their_own_are_no_mirrors(tmp_path: Path) -> None:
+    """As fresh servers have, which say that they work, and show the manual."""
+    hosts = ("a.test", "b.test")
+    with TinyWeb() as web:
+        for host in hosts:
+            add_site(web, host, AGREE + 10)
+            web.add_page(f"http://{host}/", body="<p>It works!</p>")
+            for number in range(4 * AGREE):
+                words = " ".join(f"{host[0]}{number}x{word}" for word in range(50))
+                web.add_page(f"http://{host}/of-{host}/{number}", body=f"<p>{words}</p>")
+        fronts = [f"http://{host}/" for host in hosts]
+        own = [f"http://{host}/of-{host}/{number}" for number in range(4 * AGREE) for host in hosts]
+        shared = [url for pair in zip(*(_pages(host, AGREE + 10) for host in hosts), strict=True) for url in pair]
+        web.add_page("http://c.test/", links=[*fronts, *own, *shared])
+        assert crawl(tmp_path / "c", ["http://c.test/"], web.connect).pages == 1 + 2 + len(own) + len(shared)
+    assert read_findings(tmp_path / "c") == []
+
+
+def test_the_host_whose_front_page_came_first_is_no_mirror_of_the_other(tmp_path: Path) -> None:
+    """However far ahead the other one is: a crawl must not leave its seeds."""
+    pages = 4 * AGREE
+    with TinyWeb() as web:
+        for host in ("a.test", "b.test"):
+            add_site(web, host, pages)
+            web.add_page(f"http://{host}/", body="<p>the front page of one and the other</p>")
+        home = tmp_path / "c"
+        crawl(home, ["http://a.test/"], web.connect)
+        crawl(home, ["http://b.test/", *_pages("b.test", pages // 4)], web.connect, max_pages=pages // 4)
+        crawl(home, _pages("a.test", pages) + _pages("b.test", pages), web.connect)
+        asked = asked_for(web)
+    (found,) = read_findings(home)
+    assert (found.what, found.like) == ("b.test", "a.test")
+    assert urls(home, State.FETCHED) >= set(_pages("a.test", pages))
+    assert len([path for path in asked if path.startswith("b.test")]) < pages
+
+
+def _pages(host: str, pages: int) -> list[str]:
+    return [f"http://{host}/p/{number}" for number in range(pages)]
+
+
 def test_a_mirror_is_crawled_when_its_host_is_told_to_be(tmp_path: Path) -> None:
     pages = 2 * AGREE
     with TinyWeb() as web:
         for host in ("a.test", "b.test"):
             add_site(web, host, pages)
-        every = [f"http://{host}/p/{number}" for host in ("a.test", "b.test") for number in range(pages)]
+        every = _pages("a.test", pages) + _pages("b.test", pages)
         web.add_page("http://c.test/", links=every)
         crawl(tmp_path / "c", ["http://c.test/"], web.connect)
         assert read_findings(tmp_path / "c")

@@ -78,7 +78,7 @@ class Frontier:
             self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested
         )
         self._origins = self._roster.origins
-        self.repeats = Repeats(self._database, self._roster)
+        self.repeats = Repeats(self._database, self._roster, self.schedule)
         limit = scope.domain_hosts
         self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
         self._pattern_pages: PatternPages | None = None

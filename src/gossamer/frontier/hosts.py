@@ -235,9 +235,9 @@ class HostQueue:
     """Invariants: at most `manners.connections` entries are leased; what is leased is settled in no chunk."""
 
     __slots__ = (
-        "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "groups",
-        "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages", "place", "prefix", "robots",
-        "robots_at", "robots_failing", "turn", "twins", "visits", "yields",
+        "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "front",
+        "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages", "place", "prefix",
+        "robots", "robots_at", "robots_failing", "turn", "twins", "visits", "yields",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -264,9 +264,10 @@ class HostQueue:
         # scheme -> where robots.txt was redirected to, how many times, when it is its turn there
         self.robots_at: dict[str, tuple[str, int, float]] = {}
         self.mirror_of = ""  # the host whose pages it shows
+        self.front = ""  # the host that has the same front page, and had it first
         self.twins: Twins | None = None
         self.yields: Yields | None = None
-        self.noted = False  # the last three were changed since the last commit
+        self.noted = False  # one of the last four was changed since the last commit
         self.place = Place.IDLE
         self.dirty = False
 
@@ -293,12 +294,12 @@ class HostQueue:
         )
 
     def load_notes(self, notes: Notes) -> None:
-        self.mirror_of = notes.mirror_of
+        self.mirror_of, self.front = notes.mirror_of, notes.front
         self.yields = Yields(notes.barren) if notes.barren else None
 
     def notes(self) -> Notes:
         agree = self.twins.counts.get(self.mirror_of, (0, 0))[0] if self.twins is not None else 0
-        return Notes(self.mirror_of, agree, {} if self.yields is None else self.yields.barren)
+        return Notes(self.mirror_of, agree, {} if self.yields is None else self.yields.barren, self.front)
 
     @property
     def delay(self) -> float:

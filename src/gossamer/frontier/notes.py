@@ -49,6 +49,7 @@ class Notes(msgspec.Struct):
     mirror_of: str = ""
     agree: int = 0  # pages that were the same on both hosts when it was found
     barren: dict[str, Barren] = {}  # by place
+    front: str = ""  # the host whose front page is the same as its own, and was there first
 
 
 read_notes = msgspec.msgpack.Decoder(Notes).decode

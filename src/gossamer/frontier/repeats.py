@@ -9,11 +9,13 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import HostQueue
 from gossamer.frontier.notes import Finding, Payload, Twins
 from gossamer.frontier.roster import Roster
-from gossamer.model import Visit
+from gossamer.frontier.schedule import Schedule
+from gossamer.model import State, Visit
 from gossamer.model.domain import registered_domain
 from gossamer.model.url import host_of, split
 from gossamer.rules.yields import ASIDE_AFTER, FIRST_LOOK, Barren, Standing, Yields, place_of
 
+_PAGES_FOR_EACH_THAT_AGREES = 3  # at the most, of a mirror
 _MOST_DOMAINS = 16_384  # whose hosts are compared with each other
 _A_FEW_HOSTS = 4
 _ENDLESS = 24  # hosts in a row that showed the same: no further one with a machine's name is, whoever links to it
@@ -26,9 +28,10 @@ class Repeats:
     Invariant: of two hosts at most one mirrors the other.
     """
 
-    def __init__(self, database: Database, roster: Roster) -> None:
+    def __init__(self, database: Database, roster: Roster, schedule: Schedule) -> None:
         self._database = database
         self._roster = roster
+        self._schedule = schedule
         self._hosts = roster.hosts
         self._domains = Yields(most=_MOST_DOMAINS, closed_after=_ENDLESS)  # not kept: it is found again in a few pages
 
@@ -59,6 +62,8 @@ class Repeats:
         if other != host.name and _is_one_of_many(host) and registered_domain(other) == host.domain:
             return self._endless(host, self._domains.repeats(host.domain, visit.url, size, earlier))
         if other != host.name and split(earlier)[1] == path:  # which says something of the host, and not of the place
+            if path == "/":
+                host.front, host.noted = other, True
             return self._compared(host, other, same=True)
         if host.yields is None:
             host.yields = Yields()
@@ -128,15 +133,44 @@ class Repeats:
                 self._compared(host, name, same=False)
 
     def _compared(self, host: HostQueue, other: str, same: bool) -> Finding | None:
-        if host.mirror_of:
+        """Two hosts showed the same under the same path, or did not. Of two that mirror each other it is the one whose
+        front page came second that does: seeds, and what they name first, stay.
+        """
+        if host.front != other and self._roster.notes(other).front == host.name:
+            mirror, other = self._hosts.get(other), host.name
+        else:
+            mirror = host
+        if mirror is None or mirror.mirror_of or not _twins(mirror).compared(other, same):
             return None
-        if host.twins is None:
-            host.twins = Twins()
-        if not host.twins.compared(other, same) or self._roster.notes(other).mirror_of == host.name:
+        if not self._shows_all_of(mirror, other):
             return None
-        host.mirror_of = other
-        host.noted = True
-        return Finding("mirror", host.name, other, host.twins.counts[other][0])
+        mirror.mirror_of = other
+        mirror.noted = True
+        self._roster.touch(mirror)
+        if mirror is not host:  # which is not settled in a moment, and waits for its turn
+            self._schedule.drop(mirror)
+        return Finding("mirror", mirror.name, other, _twins(mirror).counts[other][0])
+
+    def _shows_all_of(self, host: HostQueue, other: str) -> bool:
+        """Whether it is the whole host that resembles another. Many have the manual of the same program, or the same
+        empty calendar; their front pages differ, or most of what else they have.
+        """
+        agree, _ = _twins(host).counts[other]
+        if agree * _PAGES_FOR_EACH_THAT_AGREES < host.pages or self._roster.notes(other).mirror_of == host.name:
+            return False
+        return host.front == other or not (self._has_front(host.name) and self._has_front(other))
+
+    def _has_front(self, name: str) -> bool:
+        """Whether its front page was found, or is still to be asked for."""
+        visits = keys.visits_of(self._roster.prefix(name))
+        fronts = [self._database.visit(visits + (scheme + "/").encode()) for scheme in keys.SCHEMES.values()]
+        return any(front is not None and (keys.is_fetched(front) or front[0] == State.QUEUED) for front in fronts)
+
+
+def _twins(host: HostQueue) -> Twins:
+    if host.twins is None:
+        host.twins = Twins()
+    return host.twins
 
 
 def _is_one_of_many(host: HostQueue) -> bool:
