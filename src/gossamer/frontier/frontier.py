@@ -22,27 +22,24 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import FORMAT, Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
-from gossamer.frontier.hosts import ROBOTS, Entry, HostQueue, Level, Origin, Place
+from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.repeats import Repeats
+from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
-from gossamer.frontier.rulebook import pack_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.model import Fault, Reason, State, Visit
-from gossamer.model.url import host_of, split
+from gossamer.model.url import split
 from gossamer.rules.policy import BUSY, Policy
-from gossamer.rules.robots import ALLOW_ALL, Robots
+from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
 from gossamer.rules.yields import Standing
 
-_ASK_ROBOTS_AGAIN = 3600.0  # seconds after robots.txt could not be had, while older rules hold
-_ROBOTS_GIVEN_UP = 30 * 86_400.0
 HOST_FAULTS = frozenset(
     {Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS, Reason.PROXY}
 )  # others are a page's own
 _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
-_LEAST_PATIENCE = 0.5  # seconds before another host is looked at again, whose visit takes longer than its delay
 _MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
 _SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
@@ -78,6 +75,7 @@ class Frontier:
             self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested
         )
         self._origins = self._roster.origins
+        self._robots = RobotsVisits(self._database, self._roster, self._back_off, self._reoffer)
         self.repeats = Repeats(self._database, self._roster, self.schedule)
         limit = scope.domain_hosts
         self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
@@ -240,7 +238,7 @@ class Frontier:
                 continue
             rules = host.robots.get(entry.scheme)
             if rules is None or rules[1] <= now:
-                return self._robots_visit(host, entry, now)
+                return self._robots.visit(host, entry, now, self.policy)
             level.take(entry)
             if not rules[0].allows(entry.path):
                 reason: str = Reason.ROBOTS
@@ -259,7 +257,7 @@ class Frontier:
                     return visit
                 if room is Room.PERHAPS:
                     level.put_back(entry)
-                    host.due = max(host.due, now + _LEAST_PATIENCE)
+                    host.due = max(host.due, now + LEAST_PATIENCE)
                     return None
                 reason = "pattern_pages"
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
@@ -285,48 +283,6 @@ class Frontier:
         host.level(priority).put(packed, self.counts)
         host.levels[entry.priority].settle(entry)
         self._roster.touch(host)
-
-    def _robots_visit(self, host: HostQueue, first: Entry, now: float) -> Visit | None:
-        """None when robots.txt is at another host, which may not be visited now. It is at the depth of the page that it
-        is needed for: sitemaps that it names count as part of that page. If that is a sitemap it is one deeper, so that
-        hosts that name each other's have an end.
-        """
-        scheme = first.scheme
-        url, redirects, turn = host.robots_at.get(scheme) or (
-            f"{keys.SCHEME_NAMES[scheme]}://{host.name}/robots.txt", 0, 0.0
-        )  # fmt: skip
-        if redirects and (name := host_of(url)) != host.name:
-            turn = self._turn_besides(host, name, turn, now)
-            host.robots_at[scheme] = (url, redirects, turn)
-            if not turn or turn > now:
-                return None
-        host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
-        depth = first.depth + bool(first.hops & keys.SOURCE)
-        return Visit(url, host.name, depth, 0, ROBOTS, redirects, robots=True)
-
-    def _turn_besides(self, host: HostQueue, name: str, turn: float, now: float) -> float:
-        """When robots.txt of a host may be asked for at the one of this name, in place of a visit of its own; 0 if that
-        is not known yet. Until then the first rests. `turn` is what was said before.
-        """
-        other = self._roster.hosts.get(name)
-        if self.policy.manners(name).blocked or (other is not None and self.policy.is_down(other.failures)):
-            host.failures += 1  # there are no rules to be had, as if it did not answer itself
-            self._back_off(host, host.failures, now)
-            return 0.0
-        if other is None:
-            return now
-        if other.leased:
-            host.due = now + _LEAST_PATIENCE
-            return 0.0
-        if not turn:  # its next one is ours
-            turn = max(other.due, now)
-            other.due = turn + other.delay
-            self._roster.touch(other)
-            if other.place is Place.READY:
-                self.schedule.drop(other)
-                self._offer(other, now)
-        host.due = turn
-        return turn
 
     # -- settle ------------------------------------------------------------------------------------------------------
 
@@ -435,42 +391,15 @@ class Frontier:
     ) -> None:
         """The rules of a host are known now; None: they could not be had. A busy host asks for `wait` seconds."""
         host = self._roster.hosts[visit.host]
-        entry = host.leased.pop(ROBOTS)
-        host.robots_at.pop(entry.scheme, None)
-        if robots is None:
-            robots = self._in_place_of(host, entry.scheme, now)
-            expires = min(expires, now + _ASK_ROBOTS_AGAIN)
-        else:
-            host.robots_failing = 0.0
-        if robots is None:
-            host.failures += 1
-            self._back_off(host, host.failures, now)
-        else:
-            rules = host.robots[entry.scheme] = (robots, expires)
-            self._database.hosts[host.prefix + keys.ROBOTS + entry.scheme.encode()] = pack_rules(rules)
-            host.crawl_delay = robots.crawl_delay or 0.0
-            host.failures = 0
-            host.rest(now, seconds)
+        self._robots.settle(host, robots, now, seconds, expires)
         if wait:
             host.slow_down(now, wait)
         self._release(host, now, address)
 
-    @staticmethod
-    def _in_place_of(host: HostQueue, scheme: str, now: float) -> Robots | None:
-        """What holds while robots.txt cannot be had (RFC 9309, 2.3.1.4 and 2.4): the rules known before, or nothing is
-        allowed; after 30 days everything is.
-        """
-        host.robots_failing = host.robots_failing or now
-        known = host.robots.get(scheme)
-        if known is not None:
-            return known[0]
-        return ALLOW_ALL if now - host.robots_failing >= _ROBOTS_GIVEN_UP else None
-
     def redirect_robots(self, visit: Visit, target: str, now: float, seconds: float) -> None:
         """The rules are somewhere else; they are asked for there after the host's usual pause."""
         host = self._roster.hosts[visit.host]
-        entry = host.leased.pop(ROBOTS)
-        host.robots_at[entry.scheme] = (target, visit.tries + 1, 0.0)
+        self._robots.redirect(host, target, visit.tries + 1)
         host.rest(now, seconds)
         self._release(host, now)
 
@@ -511,6 +440,12 @@ class Frontier:
     def _offer(self, host: HostQueue, now: float) -> None:
         if host.place is Place.IDLE and host.open:
             self.schedule.offer(host, now, self.policy.is_down(host.failures))
+
+    def _reoffer(self, host: HostQueue, now: float) -> None:
+        """Its turn was put off."""
+        if host.place is Place.READY:
+            self.schedule.drop(host)
+            self._offer(host, now)
 
     def change_policy(self, policy: Policy, now: float) -> None:
         """Other delays, limits and blocks hold from now on, also for hosts whose turn was already set."""
