@@ -1,4 +1,4 @@
-"""Inputs for benchmarks/fuzz.py: real pages changed, pieces of HTML put together, and random bytes."""
+"""Inputs for benchmarks/fuzz.py: real pages changed, pieces of HTML (tests use them too), and random bytes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Inputs:
 
     def _pieced(self, pick: random.Random) -> bytes:
         count = pick.randint(1, 12) if pick.random() < 0.97 else pick.randint(50, 2000)
-        parts = [_tag(pick) if pick.random() < 0.5 else pick.choice(PIECES) for _ in range(count)]
+        parts = [tag(pick) if pick.random() < 0.5 else pick.choice(PIECES) for _ in range(count)]
         if pick.random() < 0.01:
             parts *= pick.randint(2, 200)
         return "".join(parts).encode(
@@ -93,11 +93,11 @@ class Inputs:
         )
 
 
-def _tag(pick: random.Random) -> str:
-    tag = "<" + "/" * (pick.random() < 0.2) + pick.choice(ELEMENTS)
+def tag(pick: random.Random) -> str:
+    text = "<" + "/" * (pick.random() < 0.2) + pick.choice(ELEMENTS)
     for _ in range(pick.randint(0, 3)):
         quote, value = pick.choice(['"', '"', '"', "'", ""]), pick.choice(VALUES)
         value = value.replace(quote, "") if quote and pick.random() < 0.95 else value
         sign = pick.choice(["=", "=", "=", " = ", "=="]) if pick.random() < 0.9 else ""
-        tag += pick.choice([" ", " ", " ", "\n", "/", ""]) + pick.choice(ATTRIBUTES) + sign + quote + value + quote
-    return tag + pick.choice([">", ">", ">", ">", "/>", " >", ""] if pick.random() < 0.3 else [">"])
+        text += pick.choice([" ", " ", " ", "\n", "/", ""]) + pick.choice(ATTRIBUTES) + sign + quote + value + quote
+    return text + pick.choice([">", ">", ">", ">", "/>", " >", ""] if pick.random() < 0.3 else [">"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 from gossamer.parse import LinkScanner
 from gossamer.parse.html import parse_links
 from gossamer.parse.scan import Found
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from fuzz_inputs import PIECES, VALUES, tag
 
 URL = "http://h.example/dir/page.html"
 
@@ -151,43 +156,11 @@ def test_what_the_hand_written_pages_say(name: str) -> None:
     assert ("/yes" not in SCANNED[name]) or any("/yes" in path for path in paths)
 
 
-NAMES = """a a a area iframe meta base p div span b i td tr th table caption col form input button object option svg g
-    path select template noscript script style title textarea math frame br img body html h1 li x-y""".split()
-VALUES = [
-    "/a", "/b/c.html", "x", "", " ", "#f", "/p#f", "/p #f", "?q", "../u", "//o.example/x", "http://o.example/",
-    "HTTPS://O.example/P?q=1", "http:rel", "http://[", "javascript:x", "/a&amp;b", "/a?x=1&y=2", "/a?c&copy=1", "/q&lt",
-    "&#47;r", "&#0;", "&nbsp;/n", "/a/../b", "/%7e", "/;jsessionid=1", "/é", "/x\ny", "nofollow", "NoFollow x",
-    "robots", "noindex", "none", "refresh", "0;url=/ref", '<a href="/in">', ">", "/t'q", "</script>", "-->", "utf-8",
-    "iso-2022-kr",
-]  # fmt: skip
-ATTRIBUTES = """href href HREF src rel name content http-equiv class title data-rel hreflang charset x = " ' < a<b é
-    xlink:href""".split()
-PIECES = [
-    "text", "a < b", "<", ">", '"', "'", "&lt;", "é", "</", "<!", "<1", "</>", "<!>", "<!--", "-->", "<!-->",
-    "<!--x--!>", "<!-- <a href='/c'> -->", "<![CDATA[<a href=/d>]]>", "<?php '<a href=/e>' ?>", "<!DOCTYPE html>", "<a",
-    "</a>", '<a href="/f', "<script>'<a href=/s>'</script>", "<script><!-- <script> --></script>",
-    "<style><a href=/s></style>", "<textarea><a href=/t></textarea>", "<svg><path d='M'/></svg>",
-    '<svg><path d="M"/></svg>', "<select><option>1</select>", "<template><a href=/t></template>", "</template>",
-    "<table>", "</table>", "<td>", '<a href="/g">', '<a class="k" href="/h">', '<a href="/i" rel="nofollow">',
-    '<iframe src="/j"></iframe>', '<meta name="robots" content="nofollow">',
-]  # fmt: skip
-
-
 def a_page(pick: random.Random) -> bytes:
     """A page put together at random from what is hard to read; most of its tags are whole."""
     return "".join(
-        _tag(pick) if pick.random() < 0.5 else pick.choice(PIECES) for _ in range(pick.randint(1, 10))
+        tag(pick) if pick.random() < 0.5 else pick.choice(PIECES) for _ in range(pick.randint(1, 10))
     ).encode()
-
-
-def _tag(pick: random.Random) -> str:
-    tag = "<" + "/" * (pick.random() < 0.2) + pick.choice(NAMES)
-    for _ in range(pick.randint(0, 3)):
-        quote, value = pick.choice(['"', '"', '"', "'", ""]), pick.choice(VALUES)
-        value = value.replace(quote, "") if quote and pick.random() < 0.95 else value
-        sign = pick.choice(["=", "=", "=", " = ", "=="]) if pick.random() < 0.9 else ""
-        tag += pick.choice([" ", " ", " ", "\n", "/", ""]) + pick.choice(ATTRIBUTES) + sign + quote + value + quote
-    return tag + pick.choice([">", ">", ">", ">", "/>", " >", ""] if pick.random() < 0.3 else [">"])
 
 
 @given(st.randoms(use_true_random=False), st.booleans())
