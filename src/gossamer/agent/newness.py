@@ -28,7 +28,7 @@ class Content(msgspec.Struct, gc=False):
     def stored(self) -> tuple[str, float] | None:
         """URL and moment of the page in the store that has the same payload."""
         earlier = self.earlier
-        return (earlier.url, earlier.fetched_at) if earlier is not None and earlier.digest == self.digest else None
+        return (earlier.url, earlier.fetched_at) if earlier is not None and earlier.has_digest(self.digest) else None
 
 
 class Newness:

@@ -44,7 +44,9 @@ def _options(memory: int) -> dict[str, Options]:
     hosts.set_block_based_table_factory(_tables(cache, 12 << 10, entries_between_restarts=16, filter_bits=0))
     # A page's content is asked for once, and is nearly always new: filters answer.
     payloads = _general(8 << 20)
-    payloads.set_block_based_table_factory(_tables(cache, 4 << 10, entries_between_restarts=16, filter_bits=10))
+    payloads.set_bottommost_compression_type(DBCompressionType.zstd())
+    _dictionary(payloads, level=3, size=64 << 10)
+    payloads.set_block_based_table_factory(_tables(cache, 8 << 10, entries_between_restarts=16, filter_bits=10))
     return {_VISITS: visits, _HOSTS: hosts, _PAYLOADS: payloads}
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from gossamer.rules.yields import Barren
 
-_PAYLOAD = struct.Struct("<d?20s")
+_PAYLOAD = struct.Struct("<d?8s")
 
 AGREE = 24
 """Pages that a host must have in common with another one to be its mirror."""
@@ -18,12 +18,17 @@ _MOST_TWINS = 4  # hosts that one is compared with
 
 
 class Payload(msgspec.Struct, gc=False):
-    """Where a content was first found. `digest` is that of the bytes as sent."""
+    """Where a content was first found. `digest` is the beginning of that of the bytes as sent: who asks has found the
+    same content already.
+    """
 
     url: str
     fetched_at: float
     digest: bytes
     followed: bool  # the links of that page were
+
+    def has_digest(self, digest: bytes) -> bool:
+        return digest[:8] == self.digest[:8]
 
     def pack(self) -> bytes:
         return _PAYLOAD.pack(self.fetched_at, self.followed, self.digest) + self.url.encode()

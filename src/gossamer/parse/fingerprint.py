@@ -14,6 +14,7 @@ from typing import Final
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
 
+_KEY: Final = 12  # bytes: of a thousand million pages no two have the same by accident
 _READ: Final = 64 * 1024  # bytes of a page that are looked at
 _LEAST: Final = 5  # words
 _BLOCKS, _BLOCK = 8, 64  # of words, from all over the page, are enough
@@ -33,8 +34,8 @@ def content_keys(body: bytes, host: str) -> tuple[bytes, ...]:
     """
     name = host.encode()
     if b"." in name and name in body:
-        return xxh3_128_digest(body), xxh3_128_digest(body.replace(name, b""))
-    return (xxh3_128_digest(body),)
+        return xxh3_128_digest(body)[:_KEY], xxh3_128_digest(body.replace(name, b""))[:_KEY]
+    return (xxh3_128_digest(body)[:_KEY],)
 
 
 def fingerprint(body: bytes, dated: bool = False) -> int:
