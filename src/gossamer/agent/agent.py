@@ -192,7 +192,9 @@ class Agent:
         stages = self._meter.stages
         started = perf_counter()
         digest = payload_digest(page.raw)
+        digested = perf_counter()
         content = self._newness.content(visit, page, digest)
+        looked_up = perf_counter()
         links = self._newness.links(visit, page, content, self._links.of)
         parsed = perf_counter()
         stored = self._store.append(page, digest, content.stored)
@@ -204,9 +206,9 @@ class Agent:
         self.frontier.settle_page(
             visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait
         )
-        stages["frontier"] += perf_counter() - appended
-        stages["store"] += appended - parsed
-        stages["parse"] += parsed - started
+        stages["frontier"] += perf_counter() - appended + looked_up - digested
+        stages["store"] += appended - parsed + digested - started
+        stages["parse"] += parsed - looked_up
         self.statistics.count_page(page.status)
         if self.on_page is not None:
             self.on_page(visit, page)
