@@ -103,7 +103,7 @@ def document_of(entry: Entry, packed: bytes) -> Document:
 
 
 def rank_of(key: int, weight: float) -> int:
-    """The order of pages that match equally well: by weight, then at random but always the same. No two have one rank."""
+    """The order of pages that match equally well: by weight, then at random, but always the same. No two are equal."""
     return min(255, int((weight - 1) * 128)) << 56 | key >> 8
 
 

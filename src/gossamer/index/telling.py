@@ -26,7 +26,7 @@ _STOP: Final = frozenset(
     "welcome were what when where which while will with within without would your untitled document "
     "aber alle auch auf beim dass dein diese dieser durch eine einem einen einer eines für haben hier ihre kann mehr "
     "nach nicht noch oder ohne seite sein seine sich sind über unter vom wenn werden wird zum zur "
-    "avec aussi cette comme dans des elle entre est etre leur mais meme nous pour plus sans ses sont sous sur tous tout "
+    "avec aussi cette comme dans des elle entre est etre leur mais meme nous pour plus sans sont sous sur tous tout "
     "une vers votre vous como con cuando del desde donde ella ellas ellos entre esta este estos hasta las los mas muy "
     "para pero por que sin sobre todo todos una como mais para pelo pela seus suas sobre "
     "или как для что это при все его она они так уже был была были над под без если".split()

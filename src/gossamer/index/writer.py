@@ -29,9 +29,9 @@ _RESERVE: Final = 32 << 20
 class IndexWriter:
     """Makes the index at `path` or goes on with it. One process writes, any number read.
 
-    Invariant: what is on disk is a whole commit, whenever the process ends: its entries, one a URL, and the position that
-    was given with them. Where very much is written between two commits it may have later entries besides, but
-    none is missing.
+    Invariant: what is on disk is a whole commit, whenever the process ends: its entries, one a URL, and the position
+    that was given with them. Where very much is written between two commits it may have later entries besides, but none
+    is missing.
     """
 
     def __init__(self, path: Path, memory: int) -> None:
@@ -168,8 +168,8 @@ def _explanation(path: Path, error: Exception) -> GossamerError:
         or not _has_room(path)
     ):
         return DiskFullError(
-            f"The disk that holds {path} is full. Free at least {_RESERVE >> 20} MB, then start again: nothing committed "
-            "is lost."
+            f"The disk that holds {path} is full. Free at least {_RESERVE >> 20} MB, then start again: "
+            "nothing committed is lost."
         )
     if code in (errno.EACCES, errno.EROFS, errno.ENOTDIR, errno.EEXIST) or "Permission denied" in words:
         return CrawlDirError(
