@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -409,3 +411,47 @@ def test_a_page_is_known_by_its_url(indexed: Finder) -> None:
     assert (hit.title, hit.description, hit.snippet, hit.host) == ("T", "D", "silk &amp; web", "a.test")
     assert search.page("https://a.test/q") is None
     assert search.size().newest == NOW - DAY
+
+
+def test_an_index_made_anew_in_the_same_place_is_seen(tmp_path: Path) -> None:
+    search = Search([tmp_path / "index"])
+    for number in range(3):
+        shutil.rmtree(tmp_path / "index", ignore_errors=True)
+        assert search.answer("silk").total == 0
+        writer = IndexWriter(tmp_path / "index", 15_000_000)
+        writer.upsert([page(f"p{n}", "silk") for n in range(number + 1)])
+        writer.commit(b"")
+        writer.close()
+        assert search.answer("silk").total == number + 1
+        assert len(search.answer("silk").results) == number + 1
+
+
+def test_several_threads_may_ask_while_the_index_is_written(tmp_path: Path) -> None:
+    writer = IndexWriter(tmp_path, 15_000_000)
+    search = Search([tmp_path])
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        last = 0
+        try:
+            while not done.is_set():
+                answer = search.answer("silk", limit=100)
+                assert answer.total >= last
+                assert len(answer.results) == min(answer.total, 100)
+                last = answer.total
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(20):
+        writer.upsert([page(f"p{number}-{n}", "silk") for n in range(5)])
+        writer.commit(b"")
+    done.set()
+    for thread in threads:
+        thread.join()
+    writer.close()
+    assert not failures
+    assert search.answer("silk").total == 100
