@@ -296,6 +296,32 @@ def test_pages_have_every_result_once_and_in_one_order(indexed: Finder, query: s
         assert all_pages(search, query, limit) == whole
 
 
+def test_the_order_does_not_depend_on_how_the_index_was_written(tmp_path: Path) -> None:
+    entries = [page(f"p{n}", "silk") for n in range(60)]
+    orders = []
+    for name, step in (("one", 60), ("many", 3)):
+        writer = IndexWriter(tmp_path / name, 15_000_000)
+        for at in range(0, 60, step):
+            writer.upsert(entries[at : at + step] if step == 60 else entries[at : at + step][::-1])
+            writer.commit(b"")
+        writer.close()
+        orders.append(all_pages(Search([tmp_path / name]), "silk", 9))
+    assert orders[0] == orders[1]
+
+
+def test_what_a_score_is_made_of_adds_up(indexed: Finder) -> None:
+    search = indexed([
+        page("a", "silk thread and looms", title="Silk threads", anchors=["silk", "thread"], inlinks=30),
+        page("silk/b", "a thread of silk", title="Nothing", inlinks=2),
+        page("c", "other words"),
+    ])  # fmt: skip
+    for query in ("silk", "silk thread", "threads loom OR silk", '"silk thread"', "silk -nowhere site:a.test"):
+        for hit in search.answer(query).results:
+            parts = dict(hit.why)
+            factor = parts.pop("times, for links and place", 1.0)
+            assert sum(parts.values()) * factor == pytest.approx(hit.score, rel=0.02), (query, hit.why)
+
+
 def test_equal_results_beyond_what_is_ordered_at_once_are_neither_lost_nor_doubled(
     indexed: Finder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

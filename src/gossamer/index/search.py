@@ -159,7 +159,7 @@ class _Asked:
                 own = [(result, hit) for result, hit in hits if result.shard == at]
                 if not own:
                     continue
-                told = why(snapshot, self._tree, [(result.address, hit.url, -result.worth) for result, hit in own])
+                told = why(snapshot, self._tree, [(result.address, hit.url) for result, hit in own])
                 for (_, hit), parts in zip(own, told, strict=True):
                     hit.why = parts
         return [hit for _, hit in hits]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from tantivy import DocAddress, Occur, Query
@@ -23,12 +24,12 @@ _NAMES: Final = {
 }
 
 
-def why(snapshot: Snapshot, tree: And, shown: list[tuple[DocAddress, str, float]]) -> list[Parts]:
-    """For each result (where it is, its URL, its score): what each field adds, and by what the sum is multiplied.
+def why(snapshot: Snapshot, tree: And, shown: list[tuple[DocAddress, str]]) -> list[Parts]:
+    """For each result (where it is, its URL): what each field adds, and by what the sum is multiplied.
 
     Each field is asked once for all results, which is far less work than an explanation of each.
     """
-    urls = [Query.term_query(schema(), "url", url_term(url), "basic") for _, url, _ in shown]
+    urls = [Query.term_query(schema(), "url", url_term(url), "basic") for _, url in shown]
     only = Query.const_score_query(Query.boolean_query([(Occur.Should, query) for query in urls]), 0.0)
     worth: dict[tuple[int, int], dict[str, float]] = {}
     for field, query in snapshot.matcher.parts(tree):
@@ -38,12 +39,13 @@ def why(snapshot: Snapshot, tree: And, shown: list[tuple[DocAddress, str, float]
         for score, address in found.hits:
             parts = worth.setdefault((address.segment_ord, address.doc), {})
             parts[_NAMES[field]] = parts.get(_NAMES[field], 0.0) + score
-    return [_told(worth.get((address.segment_ord, address.doc), {}), score) for address, _, score in shown]
+    weights = snapshot.searcher.fast_field_values("weight", [address for address, _ in shown])
+    return [
+        _told(worth.get((address.segment_ord, address.doc), {}), math.log2(2 + float(weight or 0.0)))
+        for (address, _), weight in zip(shown, weights, strict=True)
+    ]
 
 
-def _told(worth: dict[str, float], score: float) -> Parts:
+def _told(worth: dict[str, float], factor: float) -> Parts:
     parts = [(name, round(added, 3)) for name, added in sorted(worth.items(), key=lambda item: -item[1]) if added > 0]
-    total = sum(worth.values())
-    if total > 0 and abs(score / total - 1) >= 0.01:
-        parts.append(("times, for links and place", round(score / total, 2)))
-    return parts
+    return [*parts, ("times, for links and place", round(factor, 2))] if factor >= 1.005 else parts
