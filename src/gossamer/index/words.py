@@ -21,7 +21,8 @@ MAX_WORD: Final = 100
 """Bytes; longer ones are no words, and are left out by the index."""
 MAX_TEXT: Final = 256 * 1024
 """Characters of a text that are searched."""
-CACHED: Final = 200_000
+CACHED: Final = 50_000
+"""Chunks remembered, by their words and, for each language, by their stems: some 10 MB each."""
 LONG: Final = 48
 """Bytes from which a chunk is not remembered: it is a row of letters or an accident, and will not come again."""
 
