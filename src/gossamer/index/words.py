@@ -22,7 +22,7 @@ MAX_WORD: Final = 100
 MAX_TEXT: Final = 256 * 1024
 """Characters of a text that are searched."""
 CACHED: Final = 50_000
-"""Chunks remembered, by their words and, for each language, by their stems: some 10 MB each."""
+"""Chunks remembered, by their words and, for each language, by their stems: some 5 MB each."""
 LONG: Final = 48
 """Bytes from which a chunk is not remembered: it is a row of letters or an accident, and will not come again."""
 
