@@ -28,7 +28,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl, and beside it its index made in one go."""
     home = tmp_path_factory.mktemp("crashes") / "c"
     with SimServer.running(WORLD) as server:
-        gossamer(*crawl_of(server, home, "--no-index"))
+        gossamer(*crawl_of(server, home))
     follower = Follower(home, print, path=home / "whole")
     assert follower.catch_up().pages > 200
     follower.close()
@@ -81,7 +81,7 @@ def test_a_page_is_found_seconds_after_its_fetch_while_the_crawl_runs(tmp_path: 
     home = tmp_path / "c"
     with SimServer.running(World(3, 4, 30, "plain")) as server:
         crawl = subprocess.Popen(
-            [*GOSSAMER, *crawl_of(server, home, "--delay", "0.3", "--rate", "4")],
+            [*GOSSAMER, *crawl_of(server, home, "--delay", "0.3", "--rate", "4", "--index")],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         try:
