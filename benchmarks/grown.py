@@ -50,8 +50,8 @@ class LinkedWeb(StaticWeb):
 def crawl(home: Path, web: StaticWeb, pages: int, core: int | None) -> dict[str, float]:
     seeds = web.first_pages(web.hosts)
     command = [
-        sys.executable, "-m", "gossamer", "crawl", *seeds, "--dir", str(home), "--no-index", "--delay", "0", "--allow-private",
-        "--scope", "host", "--connections", "64", "--max-pages", str(pages), "--json",
+        sys.executable, "-m", "gossamer", "crawl", *seeds, "--dir", str(home), "--delay", "0", "--allow-private",
+        "--scope", "host", "--connections", "64", "--max-pages", str(pages), "--no-index", "--json",
     ]  # fmt: skip
     done = finish(command, home.parent, core, 3600.0)
     if done.status:

@@ -33,7 +33,7 @@ def running(process: IndexProcess, until: Callable[[], bool]) -> None:
 
     async def crawl() -> None:
         task = asyncio.create_task(process.keep_running())
-        while not until():
+        while not until():  # noqa: ASYNC110 - a file of another process
             await asyncio.sleep(0.01)
         task.cancel()
 
