@@ -51,6 +51,8 @@ def main() -> int:
             return status
         show(["urls", "--dir", str(HOME), "--state", "fetched"], "Some of what was fetched", 5)
         show(["urls", "--dir", str(HOME), "--state", "excluded"], "Some of what was left out, and why", 5)
+        print("\nA search ($ gossamer search garden --dir demo-crawl -n 3):", flush=True)
+        subprocess.run([GOSSAMER, "search", "garden", "--dir", str(HOME), "-n", "3"], check=False)
         print(f"\nEverything is in {HOME}/: pages in warc/, readable by any web archive tool.")
         print(f"The whole demo took {time.monotonic() - began:.0f} s. Go on with: gossamer status --dir {HOME}")
     finally:
