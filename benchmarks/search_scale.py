@@ -32,6 +32,8 @@ FIGURES: tuple[tuple[str, str, str, float | None], ...] = (
     ("build_peak_mb", "with mapped files, peak RSS", "MB", None),
     ("all_p50_ms", "query, median", "ms", None),
     ("all_p95_ms", "query, 95 of 100", "ms", 50.0),
+    ("cpu_p50_ms", "query, CPU, median", "ms", None),
+    ("cpu_p95_ms", "query, CPU, 95 of 100", "ms", None),
     *((f"{kind}_p95_ms", f"of it {kind}, 95 of 100", "ms", None) for kind in KINDS),
     ("found", "documents a query finds", "", None),
     ("ask_own_mb", "memory of asking", "MB", 500.0),

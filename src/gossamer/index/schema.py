@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -131,7 +131,8 @@ def address_of(url: str) -> str:
     return f"{without_port(host)} {unquote(path)}"
 
 
-def tags_of(host: str, language: str, media_type: str) -> list[str]:
+@lru_cache(4096)
+def tags_of(host: str, language: str, media_type: str) -> tuple[str, ...]:
     """What filters ask for: the host alone, the domains it is in, language and type, each with its sign in front."""
     name = without_port(host)
     tags = [f"h {host}"]
@@ -153,7 +154,7 @@ def tags_of(host: str, language: str, media_type: str) -> list[str]:
         main, slash, sub = whole.partition("/")
         if slash:
             tags += [f"t {main}", f"t {sub}"]
-    return [tag.encode("utf-8", "replace").decode() for tag in tags]
+    return tuple(tag.encode("utf-8", "replace").decode() for tag in tags)
 
 
 def weight_of(url: str, inlinks: int) -> float:
