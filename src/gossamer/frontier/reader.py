@@ -112,5 +112,9 @@ class FrontierReader:
     def _partition(self, host: str) -> bytes:
         return keys.partition_prefix(partition_of(registered_domain(host), self.counts().partitions))
 
+    def refresh(self) -> None:
+        """From here on as of the newest commit."""
+        self._database.refresh()
+
     def close(self) -> None:
         self._database.close()
