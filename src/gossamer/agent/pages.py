@@ -51,6 +51,7 @@ class PageReader:
         self._most = load(directory.settings, resumed=True).fetch.max_body
         self._clock = clock
         self._lock = Lock()
+        self._refreshing = Lock()
         self._scratch = tempfile.TemporaryDirectory(prefix="gossamer-")
         try:
             self._frontier = FrontierReader(directory.frontier, Path(self._scratch.name))
@@ -92,11 +93,20 @@ class PageReader:
             found = self._payload(place)
         return None if found is None else stored_page(*found, place, self._most)
 
-    def _refresh(self) -> None:
+    @property
+    def frontier(self) -> FrontierReader:
+        """As of a second ago at most. While one thread makes it so, the others read on."""
         now = self._clock()
-        if now - self._refreshed >= _FRESH:
-            self._frontier.refresh()
-            self._refreshed = now
+        if now - self._refreshed >= _FRESH and self._refreshing.acquire(blocking=False):
+            try:
+                self._frontier.refresh()
+                self._refreshed = now
+            finally:
+                self._refreshing.release()
+        return self._frontier
+
+    def _refresh(self) -> None:
+        _ = self.frontier
         self._files.directories = list(directories_of(self._warc, self._position()).values())
 
     def _position(self) -> StorePosition:
