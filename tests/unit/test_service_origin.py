@@ -10,28 +10,22 @@ from gossamer.service.origin import Names, is_foreign
 NAMES = Names("127.0.0.1", ["https://search.example.org", "http://intra.example:8080/"])
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["localhost", "localhost:8000", "LOCALHOST", "127.0.0.1:8000", "127.5.5.5", "[::1]:8000", "[::1]", "192.0.2.1:80"]
-    + ["search.example.org", "Search.Example.org:443", "intra.example:8080"],
-)
+OWN = (
+    "localhost localhost:8000 LOCALHOST 127.0.0.1:8000 127.5.5.5 [::1]:8000 [::1] 192.0.2.1:80 "
+    "search.example.org Search.Example.org:443 intra.example:8080"
+).split()
+OTHERS = (
+    ":8000 evil.example evil.example:8000 localhost.evil.example 127.0.0.1.evil.example x@localhost 127.0.0.1:8000:80 "
+    "[::1 ::1] [localhost] localhost:x search.example.org.evil.example [::1]x"
+).split()
+
+
+@pytest.mark.parametrize("host", OWN)
 def test_own_names(host: str) -> None:
     assert NAMES.know(host)
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "",
-        ":8000",
-        "evil.example",
-        "evil.example:8000",
-        "localhost.evil.example",
-        "127.0.0.1.evil.example",
-        "x@localhost",
-    ]
-    + ["127.0.0.1:8000:80", "[::1", "::1]", "[localhost]", "localhost:x", "search.example.org.evil.example", "[::1]x"],
-)
+@pytest.mark.parametrize("host", ["", *OTHERS])
 def test_names_of_others(host: str) -> None:
     assert not NAMES.know(host)
 
