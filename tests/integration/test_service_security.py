@@ -26,9 +26,7 @@ OPEN = {"/login", "/static/{path}"}
 def paths(home: Path) -> list[str]:
     """Every route there is, with something in the place of its variables."""
     return [
-        route.path.replace("{", "").replace("}", "")
-        for route in _routes(create_app(home))
-        if route.path not in OPEN
+        route.path.replace("{", "").replace("}", "") for route in _routes(create_app(home)) if route.path not in OPEN
     ]
 
 
