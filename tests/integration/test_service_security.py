@@ -143,7 +143,7 @@ def test_a_role_holds(tmp_path: Path) -> None:
     from gossamer.service.callers import needs
 
     app = create_app(tmp_path)
-    app.add_api_route("/change", dict, methods=["POST"], dependencies=[Depends(needs("admin"))])
+    app.add_api_route("/change", lambda: Response(), methods=["POST"], dependencies=[Depends(needs("admin"))])
     file = KeyFile(tmp_path)
     with TestClient(app, "http://localhost", client=("127.0.0.1", 1)) as api:
         assert api.post("/change").status_code == 403  # without keys: to read only

@@ -50,6 +50,7 @@ def create_app(
         openapi_url=None,
         lifespan=_lifespan,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,  # what clients call it
     )
     keys = KeyRing(home)
     app.state.view = CrawlView(home, clock)

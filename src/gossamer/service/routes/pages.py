@@ -67,7 +67,7 @@ def page(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneMatc
             "content": {INERT_TYPE: {"schema": {"type": "string", "format": "binary"}}},
         },
         304: {"description": "Not modified."},
-        **described(401, 403, 404, 422, 429, 503),
+        **described(404),
     },
 )
 def content(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneMatch = "") -> Response:
