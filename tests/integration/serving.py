@@ -13,8 +13,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from gossamer.service.app import create_app
+from gossamer.service.listening import listen
 from gossamer.service.protocol import PatientProtocol
-from gossamer.service.server import listen, settings
+from gossamer.service.server import settings
 
 ELSEWHERE = "198.51.100.7"  # an address that is not of this machine
 

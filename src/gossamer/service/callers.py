@@ -14,6 +14,7 @@ from fastapi.security import HTTPBearer
 from gossamer.service import limits
 from gossamer.service.keys import Key, KeyRing, Role
 from gossamer.service.limits import Buckets, retry_after
+from gossamer.service.listening import is_loopback
 from gossamer.service.origin import Names
 from gossamer.service.problems import Problem
 from gossamer.service.sessions import Sessions, cookie_name, read_cookie
@@ -117,15 +118,6 @@ def peer_of(request: Request) -> str:
 def is_local(request: Request) -> bool:
     """Asked from this machine, and not on behalf of another. Headers can only take this away, never give it."""
     return is_loopback(peer_of(request)) and not any(name in request.headers for name in _FORWARDED)
-
-
-def is_loopback(address: str) -> bool:
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return False
-    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
-    return (mapped or found).is_loopback
 
 
 def is_https(request: Request) -> bool:
