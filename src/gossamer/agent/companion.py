@@ -16,26 +16,28 @@ from time import monotonic
 from typing import Final
 
 _LOOK_EVERY: Final = 1.0  # seconds
-_FIRST_REST: Final = 2.0  # before it is started again; doubles each time
+FIRST_REST: Final = 2.0  # before it is started again; doubles each time
 _LONGEST_REST: Final = 300.0
-_LAST_WORDS: Final = 2.5  # seconds that it has to end by itself when it is told to
+_PATIENCE: Final = 2.5  # seconds that it has to end by itself when it is told to
 _LONGEST_LOG: Final = 1 << 20
 
 
 class Companion:
     """Invariant: at most one process runs; a crawl never fails because of it."""
 
+    name = "companion"
+    called = "a process beside the crawl"
+    comfort = "the crawl goes on"
+
     def __init__(
         self,
-        name: str,
         command: Sequence[str],
         log: Path,
         notice: Callable[[str], None],
         *,
         sockets: Sequence[int] = (),
-        rest: float = _FIRST_REST,
+        rest: float = FIRST_REST,
     ) -> None:
-        self.name = name
         self._command = tuple(command)
         self._log = log
         self._notice = notice
@@ -66,10 +68,10 @@ class Companion:
             return
         process.terminate()
         self._let_go()
-        until = monotonic() + _LAST_WORDS
+        until = monotonic() + _PATIENCE
         while process.poll() is None and monotonic() < until:
             self._wait(0.05)
-        process.kill()
+        process.kill()  # whatever it was at: what it writes is whole at every moment
         process.wait()
 
     def _start(self) -> None:
@@ -104,7 +106,8 @@ class Companion:
         if not self._told:
             self._told = True
             why = self._last_words()
-            self._notice(f"{self.name}: its process ended{f' ({why})' if why else ''} {what}; the crawl goes on")
+            ended = f"{self.called} ended{f' ({why})' if why else ''}"
+            self._notice(f"{self.name}: {ended} {what}; {self.comfort}")
 
     def _last_words(self) -> str:
         try:

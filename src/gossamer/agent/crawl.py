@@ -7,13 +7,14 @@ import gc
 import itertools
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import uvloop
 
 from gossamer.agent.agent import Agent
+from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.progress import Progress, Summary
@@ -43,20 +44,33 @@ def run(
     watch: Callable[[Progress], None] | None = None,
     every: float = 0.5,
     notice: Callable[[str], None] | None = None,
+    index: Companion | None = None,
+    service: Companion | None = None,
 ) -> Summary:
-    """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly."""
+    """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly.
+
+    `index` and `service` run beside it; to wait for them, or to stop them, is left to the caller.
+    """
     # Hardly anything of a crawl is in a cycle: looking for garbage every 700 objects costs more than it finds.
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
-    crawl = Crawl(config, home, seeds, notice or (lambda _: None))
+    crawl = Crawl(config, home, seeds, notice or (lambda _: None), [each for each in (index, service) if each])
     return uvloop.run(crawl.run(watch, every))
 
 
 class Crawl:
     """One run of a crawl: checks, seeds, the agent, the last commit."""
 
-    def __init__(self, config: Config, home: Path, seeds: Iterable[str], notice: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        home: Path,
+        seeds: Iterable[str],
+        notice: Callable[[str], None],
+        beside: Sequence[Companion] = (),
+    ) -> None:
         self._config = config
+        self._beside = beside
         self._directory = CrawlDir(home)
         self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
         self._seeds = iter(seeds)
@@ -112,6 +126,7 @@ class Crawl:
     ) -> Summary:
         settings = LiveSettings(self._directory.settings, self._config, self._notice)
         beside = [asyncio.create_task(settings.follow(lambda config: agent.change(self._within_limits(config))))]
+        beside += [asyncio.create_task(each.keep_running()) for each in self._beside]
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
         try:
