@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -60,6 +60,20 @@ def test_another_address_is_served_with_a_key_only(tmp_path: Path) -> None:
         assert httpx.get(f"{there}/api/v1/search?q=x", headers=allowed).status_code == 200
         KeyFile(tmp_path).revoke("anna")
         assert httpx.get(f"{there}/api/v1/search?q=x", headers=allowed).status_code == 401
+
+
+@pytest.mark.skipif(not other_address(), reason="this machine has loopback addresses only")
+def test_no_other_machine_has_all_connections(tmp_path: Path) -> None:
+    key = KeyFile(tmp_path).add("anna", "search")
+    with served(create_app(tmp_path, host="0.0.0.0"), "0.0.0.0") as port, ExitStack() as kept:
+        idle = [socket.create_connection((other_address(), port), 20) for _ in range(limits.PEER_CONNECTIONS)]
+        for connection in idle:
+            kept.enter_context(connection)
+        more = kept.enter_context(socket.create_connection((other_address(), port), 20))
+        with suppress(ConnectionResetError):
+            assert more.recv(1) == b""
+        answer = httpx.get(f"http://127.0.0.1:{port}/healthz", headers={"Authorization": f"Bearer {key}"})
+        assert answer.status_code == 200
 
 
 def test_headers_of_a_proxy_change_nobody(tmp_path: Path) -> None:

@@ -143,11 +143,12 @@ class DomainsAnswer(msgspec.Struct):
 
 
 class Health(msgspec.Struct):
-    """`index_age`, `crawl_age`: seconds since the index and the crawl were last written; null where there is none."""
+    """`crawl` and `index` say how they are; their ages are seconds since they were last written."""
 
     status: str
     crawl: str
     crawl_age: float | None
+    index: str
     index_age: float | None
 
 

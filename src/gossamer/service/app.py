@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -66,5 +67,8 @@ def create_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = limits.THREADS
+    view: CrawlView = app.state.view
+    opening = asyncio.create_task(anyio.to_thread.run_sync(view.open))
     yield
-    app.state.view.close()
+    await opening
+    view.close()

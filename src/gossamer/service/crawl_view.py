@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -13,6 +14,7 @@ import msgspec
 from gossamer.agent import Explanation, PageReader, Progress, StoredPage
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
+from gossamer.errors import GossamerError
 from gossamer.frontier.reader import FrontierReader
 from gossamer.index import Search
 from gossamer.model import VisitRecord
@@ -26,8 +28,7 @@ class CrawlView:
     def __init__(self, home: Path, clock: Callable[[], float] = time.time) -> None:
         self.directory = CrawlDir(home)
         self.clock = clock
-        self.index = home / "index"
-        self.search = Search([self.index])
+        self.search = Search([self.directory.index])
         self.hosts = HostList(self.frontier)
         self._reader: PageReader | None = None
         self._opened: tuple[int, int] | None = None
@@ -56,10 +57,15 @@ class CrawlView:
     def explain(self, text: str) -> Explanation:
         return explain_from(self.frontier(), self.directory, text, self.clock())
 
+    def open(self) -> None:
+        """Before anybody asks: it takes a moment."""
+        with suppress(Problem, GossamerError):  # those who ask are told
+            self._pages()
+
     def indexed_at(self) -> float:
         """When the index was last written; 0 where there is none."""
         try:
-            return (self.index / "meta.json").stat().st_mtime
+            return (self.directory.index / "meta.json").stat().st_mtime
         except OSError:
             return 0.0
 

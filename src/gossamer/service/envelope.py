@@ -137,7 +137,7 @@ class Envelope:
         except Problem as problem:
             await answer.refuse(problem, scope, receive)
         except Exception:
-            log.exception("%s %s failed", scope["method"], scope["path"])
+            log.exception("%s %r failed", scope["method"], scope["path"])
             if answer.started.done():
                 raise  # half an answer: the connection is cut, so that it is not taken for a whole one
             await answer.refuse(Problem(500, "This is a fault of the service; its log says more."), scope, receive)
