@@ -36,14 +36,22 @@ _AS_TEXT: Final = frozenset(
 )
 
 
+def is_readable(body: bytes, content_type: str | None) -> bool:
+    """Whether there is text in it that people can read: what `inert` can show."""
+    if reader_of(body, content_type) is not Reader.NONE:
+        return True
+    kind = essence(content_type) if content_type else ""
+    return (kind in _AS_TEXT or kind.startswith("text/")) and b"\0" not in body[:1024]
+
+
 def inert(body: bytes, url: str, content_type: str | None, lead: Callable[[str], str]) -> str | None:
     """HTML in which nothing acts; None where the page is no text. `lead` turns a normalised URL into where a link goes.
 
     No bytes raise.
     """
-    reader = reader_of(body, content_type)
-    if reader is Reader.NONE and not _is_text(body, content_type):
+    if not is_readable(body, content_type):
         return None
+    reader = reader_of(body, content_type)
     source, charset = decode(body[:MAX_SHOWN], content_type)
     if reader in (Reader.TEXT, Reader.NONE):
         return f"<!DOCTYPE html><pre style='white-space: pre-wrap'>{escape(source)}</pre>"
@@ -102,8 +110,3 @@ def _of_frames(tree: Any, urls: list[str | None], lead: Callable[[str], str]) ->
     )
     title = escape(collapse(tree.title or ""))
     return f"<!DOCTYPE html><title>{title}</title><h1>{title}</h1><p>This page is made of frames:</p><ul>{links}</ul>"
-
-
-def _is_text(body: bytes, content_type: str | None) -> bool:
-    kind = essence(content_type) if content_type else ""
-    return (kind in _AS_TEXT or kind.startswith("text/")) and b"\0" not in body[:1024]

@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gossamer.errors import GossamerError
 from gossamer.service.callers import Caller, needs
+from gossamer.service.crawl_view import CrawlView
 from gossamer.service.pages import words
 from gossamer.service.pages.assets import asset
 from gossamer.service.problems import Problem
@@ -78,6 +79,11 @@ class PageRoute(APIRoute):
             return response
 
         return handled
+
+
+def crawl_of(request: Request) -> CrawlView:
+    view: CrawlView = request.app.state.view
+    return view
 
 
 def new_router() -> APIRouter:
