@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from fastapi.security import HTTPBearer
 from gossamer.service import limits
 from gossamer.service.keys import Key, KeyRing, Role
 from gossamer.service.limits import Buckets, retry_after
+from gossamer.service.origin import Names
 from gossamer.service.problems import Problem
 from gossamer.service.sessions import Sessions, cookie_name, read_cookie
 
@@ -129,8 +130,8 @@ def is_loopback(address: str) -> bool:
 
 def is_https(request: Request) -> bool:
     """Whether the caller's way here is encrypted, also where that ends at a proxy in front of us."""
-    origins: Mapping[str, str] = request.app.state.origins
-    return request.url.scheme == "https" or origins.get(request.headers.get("host", "").lower()) == "https"
+    names: Names = request.app.state.names
+    return request.url.scheme == "https" or names.schemes.get(request.headers.get("host", "").lower()) == "https"
 
 
 def session_cookie(request: Request) -> str:

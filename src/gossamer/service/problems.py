@@ -10,7 +10,6 @@ import msgspec
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from gossamer.errors import GossamerError
@@ -19,10 +18,10 @@ MEDIA_TYPE = "application/problem+json"
 _LONGEST = 200  # characters of what was sent that come back in a message
 
 
-class ProblemDocument(BaseModel):
-    """What every refusal says."""
+class ProblemDocument(msgspec.Struct):
+    """What every refusal says. Some say more, in members of their own."""
 
-    type: str = "about:blank"
+    type: str
     title: str
     status: int
     detail: str
@@ -48,14 +47,11 @@ class Problem(Exception):
 
 
 def answer_with_problems(app: FastAPI) -> None:
-    """Have the app answer all of its errors so. An error of ours has its sentence; a bug has none that a stranger
-    should read.
-    """
+    """Have the app answer its errors so; those that are bugs are for the `Envelope`."""
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(GossamerError, _ours)
-    app.add_exception_handler(Exception, _bug)
 
 
 async def _problem(request: Request, error: Exception) -> Response:
@@ -85,10 +81,6 @@ async def _ours(request: Request, error: Exception) -> Response:
     """The crawl cannot be read now: damaged, of another version, being made."""
     assert isinstance(error, GossamerError)
     return Problem(503, str(error), {"Retry-After": "10"}).response()
-
-
-async def _bug(request: Request, error: Exception) -> Response:
-    return Problem(500, "This is a fault of the service; its log says more.").response()
 
 
 def described(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends
-from pydantic import BaseModel
+from typing import Annotated
 
+import anyio.to_thread
+from anyio import CapacityLimiter
+from fastapi import APIRouter, Depends, Response
+
+from gossamer.errors import GossamerError
+from gossamer.service.answers import Health, answering, json_answer
 from gossamer.service.callers import local_or_key
-from gossamer.service.problems import described
+from gossamer.service.crawl_view import CrawlView
+from gossamer.service.problems import Problem
+from gossamer.service.routes.parts import view_of
 
-router = APIRouter(tags=["watching"], dependencies=[Depends(local_or_key)], responses=described(401, 403, 429, 503))
+router = APIRouter(tags=["watching"], dependencies=[Depends(local_or_key)])
+
+_own_threads = CapacityLimiter(2)  # so that it can be asked while all others are busy
 
 
-class Health(BaseModel):
-    status: str
+@router.get("/healthz", **answering(Health))
+async def healthz(view: Annotated[CrawlView, Depends(view_of)]) -> Response:
+    """That the service answers, whether the crawl runs, and how old crawl and index are."""
+    return json_answer(await anyio.to_thread.run_sync(_health, view, limiter=_own_threads))
 
 
-@router.get("/healthz")
-def healthz() -> Health:
-    """That the service answers."""
-    return Health(status="ok")
+def _health(view: CrawlView) -> Health:
+    """`crawl` is running, stopped, none, or what keeps it from being read."""
+    now = view.clock()
+    indexed_at = view.indexed_at()
+    health = Health("ok", "none", None, max(0.0, now - indexed_at) if indexed_at else None)
+    try:
+        progress = view.progress()
+    except Problem:  # there is none yet, which is no fault
+        return health
+    except GossamerError as error:
+        health.status, health.crawl = "degraded", str(error)
+        return health
+    health.crawl = "running" if progress.running else "stopped"
+    health.crawl_age = max(0.0, now - progress.updated_at) if progress.updated_at else None
+    return health
