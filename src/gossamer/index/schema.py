@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from tantivy import Document, Filter, Index, Schema, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 from xxhash import xxh3_64_intdigest
 
-from gossamer.index.entry import Entry, pack
+from gossamer.index.entry import Entry
 from gossamer.index.stems import primary, stems_of
 from gossamer.index.words import MAX_WORD, searched, words_of
 from gossamer.model.domain import reversed_host, without_port
@@ -42,7 +42,7 @@ def schema() -> Schema:
     build.add_text_field("host", tokenizer_name="raw", index_option="basic", fast=True)
     build.add_text_field("language", tokenizer_name="raw", index_option="basic", fast=True)
     build.add_integer_field("fetched", fast=True)
-    build.add_unsigned_field("order", fast=True)
+    build.add_unsigned_field("rank", fast=True)
     build.add_unsigned_field("digest", fast=True, indexed=True)
     build.add_float_field("weight", fast=True)
     build.add_bytes_field("entry", stored=True)
@@ -57,7 +57,7 @@ def prepared(index: Index) -> Index:
     return index
 
 
-def document_of(entry: Entry) -> Document:
+def document_of(entry: Entry, packed: bytes) -> Document:
     """Nothing in an entry makes this raise: texts are cut, and what is no Unicode text is replaced."""
     stems = stems_of(entry.language)
     document = Document()
@@ -94,22 +94,24 @@ def document_of(entry: Entry) -> Document:
     document.add_text("language", primary(entry.language)[:_MAX_TAG])
     document.add_integer("fetched", int(entry.fetched_at))
     key = xxh3_64_intdigest(entry.url.encode("utf-8", "surrogatepass"))
-    document.add_unsigned("order", key)
-    document.add_unsigned("digest", digest_key(entry.digest) if entry.digest else key)
-    document.add_float("weight", 2 ** weight_of(entry.url, entry.inlinks) - 2)
-    document.add_bytes("entry", pack(entry))
+    weight = weight_of(entry.url, entry.inlinks)
+    document.add_float("weight", 2**weight - 2)  # tantivy multiplies by log2(2 + this)
+    document.add_unsigned("rank", rank_of(key, weight))
+    document.add_unsigned("digest", xxh3_64_intdigest(entry.digest) if entry.digest else key)
+    document.add_bytes("entry", packed)
     return document
+
+
+def rank_of(key: int, weight: float) -> int:
+    """The order of pages that match equally well: by weight, then at random, but always the same. No two are equal."""
+    return min(255, int((weight - 1) * 128)) << 56 | key >> 8
 
 
 def position_document(position: bytes) -> Document:
     document = Document()
     document.add_text("tags", POSITION)
-    document.add_bytes("entry", bytes([VERSION]) + position)
+    document.add_bytes("entry", position)
     return document
-
-
-def digest_key(digest: bytes) -> int:
-    return xxh3_64_intdigest(digest)
 
 
 def url_term(url: str) -> str:

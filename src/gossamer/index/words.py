@@ -1,7 +1,7 @@
 """Text to the words that are searched, the same for pages and queries.
 
-Where a script puts spaces between words they are the words, folded. Where it puts none (Japanese, Chinese, Thai …) every
-two letters that follow each other are one, and the last of a row stands alone besides, so that each letter begins
+Where a script puts spaces between words they are the words, folded. Where it puts none (Japanese, Chinese, Thai …)
+every two letters that follow each other are one, and the last of a row stands alone besides, so that each letter begins
 a word. What joins words in programs (`asyncio.gather`, `pg_dump`, `3.11`) parts them here: they are found as words that
 follow each other. `C++`, `C#` and the like stay whole.
 """

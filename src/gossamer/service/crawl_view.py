@@ -27,7 +27,8 @@ class CrawlView:
         self.directory = CrawlDir(home)
         self.clock = clock
         self.index = home / "index"
-        self.search = Search([self.index])
+        self._search = Search([self.index])
+        self._searched = self._index_stamp()
         self.hosts = HostList(self.frontier)
         self._reader: PageReader | None = None
         self._opened: tuple[int, int] | None = None
@@ -36,6 +37,15 @@ class CrawlView:
     @property
     def exists(self) -> bool:
         return self.directory.settings.is_file() and self.directory.frontier.is_dir()
+
+    @property
+    def search(self) -> Search:
+        """Of the index that is there now: one may be begun, or made anew, while it is served."""
+        stamp = self._index_stamp()
+        if stamp != self._searched:
+            with self._lock:
+                self._search, self._searched = Search([self.index]), stamp
+        return self._search
 
     def frontier(self) -> FrontierReader:
         return self._pages().frontier
@@ -68,7 +78,13 @@ class CrawlView:
             if self._reader is not None:
                 self._reader.close()
             self._reader = None
-        self.search.close()
+        self._search.close()
+
+    def _index_stamp(self) -> tuple[int, bool]:
+        try:
+            return self.index.stat().st_ino, (self.index / "meta.json").is_file()
+        except OSError:
+            return 0, False
 
     def _pages(self) -> PageReader:
         """Opened when first needed, which is slow, and again when another crawl is there under the same name."""

@@ -126,7 +126,7 @@ class Envelope:
         except asyncio.CancelledError:
             task.cancel()
             raise
-        task.cancel()  # a thread of it goes on to its end, and counts until then
+        # Cancelling would not end a thread, only forget it. It goes on to its end, and counts until then.
         problem = Problem(503, f"This took longer than {self._seconds:g} s and was given up.", retry_after(5))
         await answer.handed_over().refuse(problem, scope, receive)
 

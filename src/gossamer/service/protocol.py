@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -10,6 +12,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from gossamer.service.envelope import HEADERS
 from gossamer.service.limits import IDLE_SECONDS
 from gossamer.service.problems import MEDIA_TYPE, Problem
+
+_AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: on, for no time
 
 
 class PatientProtocol(H11Protocol):
@@ -37,7 +41,7 @@ class PatientProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._stuck = self.loop.call_later(self.patience, self.transport.abort)
+        self._stuck = self.loop.call_later(self.patience, self._cut)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -63,6 +67,11 @@ class PatientProtocol(H11Protocol):
         except h11.LocalProtocolError:
             pass  # an answer is under way, or was: it is cut
         self.transport.close()
+
+    def _cut(self) -> None:
+        """At once and for the system, too, which would keep what was not taken for minutes."""
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.transport.abort()
 
     def _watch(self) -> None:
         """While nothing is being answered, the time runs from the first such moment on."""
