@@ -39,7 +39,7 @@ ATTACK = """<!DOCTYPE html>
 <script src="/ran?script"></script><script type="module">import('/ran?module')</script>
 <style>@import url(http://evil.test/import.css); body { background: url(/ran?css) }</style>
 </head><body onload="fetch('/ran?onload')" background="/ran?background">
-<p>The hostile page has a harbour as well.</p>
+<p id="text">The hostile page has a harbour as well.</p>
 <img src="/ran?img" onerror="fetch('/ran?onerror')"><img srcset="/ran?srcset 2x"><picture><source srcset="/ran?picture"></picture>
 <svg onload="fetch('/ran?svg')"><script>fetch('/ran?svgscript')</script><use href="/ran?use#x"/><image href="/ran?image"/></svg>
 <svg><animate onbegin="fetch('/ran?begin')" attributeName="x" dur="1s"/><foreignObject><iframe src="/ran?foreign"></iframe></foreignObject></svg>
@@ -48,7 +48,7 @@ ATTACK = """<!DOCTYPE html>
 <iframe src="javascript:fetch('/ran?jsframe')"></iframe>
 <object data="/ran?object"></object><embed src="/ran?embed"><video src="/ran?video" poster="/ran?poster" autoplay></video>
 <audio src="/ran?audio" autoplay onerror="fetch('/ran?audioerror')"></audio>
-<template shadowrootmode="open"><script>fetch('/ran?shadow')</script><img src="/ran?shadowimg"></template>
+<div><template shadowrootmode="open"><script>fetch('/ran?shadow')</script><img src="/ran?shadowimg"></template></div>
 <form id="f" action="/logout" method="post"><button id="post">Post</button></form>
 <form action="http://evil.test/form"><button id="send" formaction="/ran?formaction">Send</button></form>
 <input autofocus onfocus="fetch('/ran?focus')"><details open ontoggle="fetch('/ran?toggle')"><summary>x</summary></details>
@@ -135,17 +135,22 @@ def chromium() -> str:
 
 
 class Watch:
-    """Writes down what a browser does: every request, and whatever it says in its console."""
+    """Writes down what a browser does: every request that it did not stop itself, and whatever its console says."""
 
     def __init__(self, context: BrowserContext) -> None:
         self.requests: list[str] = []
         self.console: list[str] = []
         context.on("request", self._request)
+        context.on("requestfailed", self._failed)
         context.on("console", self._say)
         context.on("weberror", lambda error: self.console.append(str(error.error)))
 
     def _request(self, request: Request) -> None:
         self.requests.append(request.url)
+
+    def _failed(self, request: Request) -> None:
+        if request.failure in ("csp", "origin", "net::ERR_BLOCKED_BY_CSP"):
+            self.requests.remove(request.url)
 
     def _say(self, message: ConsoleMessage) -> None:
         self.console.append(f"{message.type}: {message.text}")
