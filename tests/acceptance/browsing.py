@@ -108,9 +108,6 @@ def crawl_and_index(home: Path) -> None:
         )  # fmt: skip
 
 
-    subprocess.run([sys.executable, "/tmp/h/pw/mkindex.py", str(home)], check=True)  # TEMPORARY
-
-
 @contextmanager
 def serving(home: Path) -> Iterator[str]:
     """The address of the service, without a slash."""

@@ -12,11 +12,13 @@ from gossamer.agent.reading import read_findings, read_progress, read_visits
 
 if TYPE_CHECKING:
     from gossamer.agent.crawl import Crawl, run
+    from gossamer.agent.index_process import IndexProcess
     from gossamer.agent.pages import PageReader, StoredPage
 
 __all__ = [
     "Crawl",
     "Explanation",
+    "IndexProcess",
     "KeptFinding",
     "PageReader",
     "Progress",
@@ -34,6 +36,7 @@ __all__ = [
 # Loaded when first asked for: those who only read a crawl need not wait for the fetcher and the parser.
 _HOMES = {
     "Crawl": "gossamer.agent.crawl",
+    "IndexProcess": "gossamer.agent.index_process",
     "PageReader": "gossamer.agent.pages",
     "StoredPage": "gossamer.agent.pages",
     "run": "gossamer.agent.crawl",
