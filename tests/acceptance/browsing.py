@@ -16,12 +16,12 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
 from gossamer.testing import TinyWeb
 
 GOSSAMER = [sys.executable, "-m", "gossamer"]
-HARBOUR = "http://www.harbour.test/"
-JAPANESE = "http://ja.harbour.test/"
+HARBOUR = "http://www.coast.test/"
+JAPANESE = "http://ja.coast.test/"
 HOSTILE = "http://hostile.test/"
-TEXT = "http://www.harbour.test/notes.txt"
-IMAGE = "http://www.harbour.test/boat.png"
-MOVED = "http://www.harbour.test/moved"
+TEXT = "http://www.coast.test/notes.txt"
+IMAGE = "http://www.coast.test/boat.png"
+MOVED = "http://www.coast.test/moved"
 PAGES = 23
 """With the word harbour, of which ten go on a page of results."""
 
@@ -54,7 +54,7 @@ ATTACK = """<!DOCTYPE html>
 <input autofocus onfocus="fetch('/ran?focus')"><details open ontoggle="fetch('/ran?toggle')"><summary>x</summary></details>
 <a id="js" href="javascript:top.location='/ran?href'">javascript</a>
 <a id="data" href="data:text/html,<script>top.location='/ran?data'</script>" target="_top">data</a>
-<a id="ping" href="http://www.harbour.test/" ping="http://evil.test/ping">a link</a>
+<a id="ping" href="http://www.coast.test/" ping="http://evil.test/ping">a link</a>
 <marquee onstart="fetch('/ran?marquee')">m</marquee>
 <noscript><p title="</noscript><img src=/ran?mutation onerror=fetch('/ran?mxss')>"></noscript>
 <plaintext>
@@ -66,15 +66,15 @@ def fill(web: TinyWeb) -> str:
     links = [f"/{number}" for number in range(2, PAGES + 1)]
     web.add_page(
         HARBOUR,
-        [*links, JAPANESE, HOSTILE, TEXT, IMAGE, MOVED, "http://deep.docs.harbour.test/"],
+        [*links, JAPANESE, HOSTILE, TEXT, IMAGE, MOVED, "http://deep.docs.coast.test/"],
         body=_text(1, "The harbour of the city"),
     )
     for number in range(2, PAGES + 1):
-        web.add_page(f"http://www.harbour.test/{number}", body=_text(number, f"Quay {number} of the harbour"))
+        web.add_page(f"http://www.coast.test/{number}", body=_text(number, f"Quay {number} of the harbour"))
     japanese = "<html lang=ja><title>港の風景</title><meta charset=shift_jis><h1>港の風景</h1><p>港には多くの船が停泊している。"
     web.add_page(JAPANESE, body=japanese.encode("shift_jis"), headers={"Content-Type": "text/html"})
     web.add_page(HOSTILE, body=ATTACK)
-    web.add_page("http://deep.docs.harbour.test/", body="<title>Deep documents</title><p>Nothing but lighthouses.")
+    web.add_page("http://deep.docs.coast.test/", body="<title>Deep documents</title><p>Nothing but lighthouses.")
     web.add_page(TEXT, body="Plain notes of lanterns.\n<script>top.location='/ran?text'</script>", headers=_type("text/plain"))
     web.add_page(IMAGE, body=b"\x89PNG\r\n\x1a\n" + bytes(64), headers=_type("image/png"))
     web.add_redirect(MOVED, "/2")
@@ -85,7 +85,7 @@ def _text(number: int, title: str) -> str:
     return (
         f"<!DOCTYPE html><html lang=en><title>{title}</title><h1>{title}</h1>"
         f"<p>Ships number {number} lie in the harbour, <b>sails</b> furled, and their captains tell of storms.</p>"
-        f'<p><a href="http://www.harbour.test/">Back to the city</a> <a href="http://nowhere.test/">Elsewhere</a></p>'
+        f'<p><a href="http://www.coast.test/">Back to the city</a> <a href="http://nowhere.test/">Elsewhere</a></p>'
     )
 
 

@@ -10,6 +10,8 @@ import pytest
 from browsing import HARBOUR, Watch, copy_of, gossamer, serving
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from gossamer.service.keys import KeyFile
+
 
 @pytest.fixture(scope="module")
 def home(crawled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -19,14 +21,15 @@ def home(crawled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def key(home: Path) -> Iterator[str]:
-    yield gossamer("keys", "add", "ada", "--role", "search", "--dir", str(home)).split()[-1]
-    if "ada" in gossamer("keys", "list", "--dir", str(home)):
-        gossamer("keys", "revoke", "ada", "--dir", str(home))
+    keys = KeyFile(home)
+    yield keys.add("ada", "search")
+    if any(key.name == "ada" for key in keys.read()):
+        keys.revoke("ada")
 
 
 @pytest.fixture(scope="module")
 def address(browser: Browser, home: Path) -> Iterator[str]:
-    gossamer("keys", "add", "somebody", "--role", "search", "--dir", str(home))
+    KeyFile(home).add("somebody", "search")
     with serving(home) as found:
         yield found
 

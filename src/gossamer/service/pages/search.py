@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
@@ -11,6 +13,7 @@ from fastapi.responses import HTMLResponse
 
 from gossamer.errors import QueryError
 from gossamer.index import Answer
+from gossamer.index.facets import SPANS, start_of
 from gossamer.service.callers import Caller
 from gossamer.service.pages import words
 from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
@@ -20,6 +23,8 @@ LONGEST: Final = 1000  # characters of a query
 _EXAMPLES: Final = 5
 _MOST_BEFORE: Final = 2000  # characters of cursors that lead back
 _MOST_ROWS: Final = 8  # of a facet
+_SPOKEN: Final = {"day": "today", "week": "last 7 days", "month": "last 30 days", "year": "last 365 days"}
+_dated = re.compile(r"(?<!\S)(?:after|before):\S++")
 
 router = new_router()
 
@@ -118,7 +123,7 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         size=search.size(),
         examples=[] if asked.query else search.terms(_EXAMPLES),
         chosen=_chosen(asked),
-        facets=_facets(answer, asked),
+        facets=_facets(answer, asked, time.time()),
         before=asked.previous(),
         after=asked.following(answer.next) if answer else None,
         watching=asked.watching and answer is not None and not answer.results,
@@ -147,16 +152,34 @@ def _chosen(asked: Asked) -> list[tuple[str, str, str]]:
     return chosen
 
 
-def _facets(answer: Answer | None, asked: Asked) -> list[tuple[str, list[tuple[str, int, str, bool]]]]:
+def _facets(answer: Answer | None, asked: Asked, now: float) -> list[tuple[str, list[tuple[str, int, str, bool]]]]:
     """Name, then rows: what it is called, how many, where it leads, whether it is chosen."""
     if answer is None:
         return []
     facets = []
     for name, key in (("Site", "site"), ("Language", "language")):
-        now = getattr(asked, key)
+        kept = getattr(asked, key)
         rows = [
-            (value, number, asked.link(**{key: "" if value == now else value}), value == now)
+            (value, number, asked.link(**{key: "" if value == kept else value}), value == kept)
             for value, number in answer.facets.get(key, [])[:_MOST_ROWS]
         ]
         facets.append((name, rows))
+    facets.append(("Fetched", _dates(answer.facets.get("date", []), asked, now)))
     return [facet for facet in facets if facet[1]]
+
+
+def _dates(counts: list[tuple[str, int]], asked: Asked, now: float) -> list[tuple[str, int, str, bool]]:
+    """Those that divide what was found: a span with all of it, or with what the one before it has, says nothing."""
+    spans = dict(SPANS)
+    total = counts[-1][1] + counts[-2][1] if len(counts) > 1 else 0
+    rows, before = [], 0
+    others = _dated.sub("", asked.query).strip()
+    for name, number in counts:
+        days = spans.get(name, max(spans.values()))
+        date = time.strftime("%Y-%m-%d", time.gmtime(start_of(now, days)))
+        word = f"{'after' if name in spans else 'before'}:{date}"
+        chosen = word in asked.query.split()
+        if chosen or (number and number != before and (number < total or name == "older")):
+            rows.append((_SPOKEN.get(name, name), number, asked.link(query=others if chosen else f"{others} {word}"), chosen))
+        before = number if name in spans else 0
+    return rows

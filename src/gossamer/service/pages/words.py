@@ -81,7 +81,12 @@ def marked(snippet: str) -> Markup:
 
 
 def parts(why: Sequence[tuple[str, float]]) -> list[tuple[str, str]]:
-    return [(name, f"{value:.2f}") for name, value in why]
+    """What a score is made of; what it is multiplied with is called "times, for ..."."""
+    said = []
+    for name, value in why:
+        _, times, what = name.partition("times, ")
+        said.append((what, f"× {value:.2f}") if times else (name, f"{value:.2f}"))
+    return said
 
 
 def _readable(text: str) -> str:
