@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from tantivy import Query
+from tantivy import Occur, Query
 
 from gossamer.index.letters import folded
+from gossamer.index.schema import POSITION, schema
 from gossamer.index.snapshot import Snapshot
 from gossamer.index.words import is_unspaced, words_of
 
@@ -35,8 +36,10 @@ _STOP: Final = frozenset(
 
 def telling_words(snapshots: list[Snapshot], count: int) -> list[str]:
     found: Counter[str] = Counter()
+    position = Query.term_query(schema(), "tags", POSITION, "basic")
+    pages_alone = Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, position)])
     for snapshot in snapshots:
-        hits = snapshot.searcher.search(Query.all_query(), _SAMPLE, count=False, order_by_field="rank").hits
+        hits = snapshot.searcher.search(pages_alone, _SAMPLE, count=False, order_by_field="rank").hits
         for _, address in hits:
             # In a title a word counts once, and it counts once a site's name is taken off by how common it is.
             found.update({word for word in words_of(snapshot.entry(address).title) if _may_tell(word)})

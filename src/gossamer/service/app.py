@@ -18,6 +18,7 @@ from gossamer.service.crawl_view import CrawlView
 from gossamer.service.envelope import Envelope
 from gossamer.service.keys import KeyRing
 from gossamer.service.origin import Names
+from gossamer.service.pages import ROUTERS
 from gossamer.service.problems import answer_with_problems
 from gossamer.service.routes import about, crawl, health, pages, search
 from gossamer.service.sessions import Sessions
@@ -60,6 +61,8 @@ def create_app(
     answer_with_problems(app)
     for part in (search, pages, crawl, health, about):
         app.include_router(part.router)
+    for router in ROUTERS:
+        app.include_router(router)
     app.add_middleware(Envelope, names=names, seconds=seconds, at_once=at_once)
     return app
 
