@@ -56,14 +56,14 @@ def create_app(
     )
     keys = KeyRing(home)
     app.state.view = CrawlView(home, clock)
-    app.state.gate = Gate(keys, Sessions(keys))
+    app.state.gate = gate = Gate(keys, Sessions(keys))
     app.state.names = names = Names(host, origins)
     answer_with_problems(app)
     for part in (search, pages, crawl, health, about):
         app.include_router(part.router)
     for router in ROUTERS:
         app.include_router(router)
-    app.add_middleware(Envelope, names=names, seconds=seconds, at_once=at_once)
+    app.add_middleware(Envelope, names=names, gate=gate, seconds=seconds, at_once=at_once)
     return app
 
 

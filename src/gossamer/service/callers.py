@@ -11,6 +11,7 @@ import msgspec
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
+from gossamer.errors import DamagedError
 from gossamer.service import limits
 from gossamer.service.keys import Key, KeyRing, Role
 from gossamer.service.limits import Buckets, retry_after
@@ -20,6 +21,7 @@ from gossamer.service.problems import Problem
 from gossamer.service.sessions import Sessions, cookie_name, read_cookie
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gossamer"'}
+_NO_KEYS = "There are no keys yet, so only this machine itself is served. Make one with `gossamer keys add`."
 # Who sends these stands between us and the one who asks, so that the peer's address says nothing.
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 _bearer = HTTPBearer(auto_error=False, scheme_name="key", description="A key made with `gossamer keys add`.")
@@ -48,6 +50,15 @@ class Gate:
         self._clock = clock
         self._asked = Buckets()
         self._failed = Buckets()
+
+    def closed_to(self, request: Request) -> Problem | None:
+        """Without keys, everything is closed to other machines: also what needs no key."""
+        if is_local(request):
+            return None
+        try:
+            return None if self.keys.all() else Problem(403, _NO_KEYS)
+        except DamagedError as error:
+            return Problem(503, str(error), retry_after(10))
 
     def admit(self, request: Request) -> Caller:
         """The caller; a `Problem` (401, 403, 429) for everyone else."""
@@ -81,9 +92,7 @@ class Gate:
         if self.keys.all():
             raise Problem(401, "A key is needed: Authorization: Bearer KEY.", _CHALLENGE)
         if not is_local(request):
-            raise Problem(
-                403, "There are no keys yet, so only this machine itself is served. Make one with `gossamer keys add`."
-            )
+            raise Problem(403, _NO_KEYS)
         return Caller("search")
 
     def _regulate(self, key: Key) -> None:
