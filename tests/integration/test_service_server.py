@@ -76,6 +76,13 @@ def test_no_other_machine_has_all_connections(tmp_path: Path) -> None:
         assert answer.status_code == 200
 
 
+def test_there_is_a_bound_on_connections(tmp_path: Path) -> None:
+    with served(create_app(tmp_path), most=3) as port, ExitStack() as kept:
+        for _ in range(3):
+            kept.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+        assert talk(port, b"") == b""
+
+
 def test_headers_of_a_proxy_change_nobody(tmp_path: Path) -> None:
     KeyFile(tmp_path).add("anna", "search")
     with served(create_app(tmp_path)) as port:
