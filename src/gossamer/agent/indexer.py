@@ -65,7 +65,7 @@ class Indexer:
         self._files = RecordFiles([warc], self._most)
         self._token = product_token(user_agent(config.fetch)).lower()
         self._pdf = PdfReader()
-        self._writer = IndexWriter(path, config.index.memory)
+        self._writer = IndexWriter(path, config.index.buffer)
         self._backlinks = Backlinks(path / BACKLINKS)
         self._in_hand = InHand(path / _IN_HAND, guarded)
         self.places: dict[str, Place] = _read_places(self._writer.position) if self._writer.position else {}
