@@ -301,7 +301,7 @@ def test_sizes_are_bounded(tmp_path: Path) -> None:
 def test_an_answer_begins_in_time_or_is_a_refusal(tmp_path: Path) -> None:
     import threading
 
-    app = create_app(tmp_path, seconds=0.05, at_once=2)
+    app = create_app(tmp_path, seconds=0.3, at_once=2)
     go = threading.Event()
 
     def slow(request: Request) -> Response:
