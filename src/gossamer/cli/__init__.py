@@ -20,6 +20,8 @@ COMMANDS = {
     "status": "Say what a crawl does or did.",
     "search": "Search the pages of a crawl.",
     "index": "Bring the index of a crawl up to date.",
+    "serve": "Answer searches and questions about a crawl over HTTP.",
+    "keys": "Make, list and revoke the keys of the service.",
     "simweb": "Serve a simulated web.",
 }
 

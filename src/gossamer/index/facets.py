@@ -17,7 +17,7 @@ _ASKED: Final = 50
 """Of each index, so that those with the most over all are among them."""
 _DAY: Final = 86_400
 SPANS: Final = (("day", _DAY), ("week", 7 * _DAY), ("month", 30 * _DAY), ("year", 365 * _DAY))
-"""Each has those before it in it; what is older than the last is `older`."""
+"""Each has those before it in it, and begins with a day of UTC, as `after:` does; what is older is `older`."""
 
 
 def count_facets(matches: list[tuple[Snapshot, Query]], now: float) -> tuple[int, Facets]:
@@ -46,11 +46,16 @@ def count_facets(matches: list[tuple[Snapshot, Query]], now: float) -> tuple[int
     }
 
 
+def start_of(now: float, seconds: int) -> int:
+    """The midnight with which a span of whole days begins that has today in it."""
+    return int(now) // _DAY * _DAY - seconds + _DAY
+
+
 def _request(now: float) -> dict[str, Any]:
     ranges: list[dict[str, Any]] = []
     end: float | None = None
     for name, seconds in SPANS:
-        start = float(int(now) - seconds)
+        start = float(start_of(now, seconds))
         ranges.append({"key": name, "from": start} | ({"to": end} if end is not None else {}))
         end = start
     ranges.append({"key": "older", "to": end})
