@@ -13,8 +13,9 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from gossamer.service.app import create_app
+from gossamer.service.listening import listen
 from gossamer.service.protocol import PatientProtocol
-from gossamer.service.server import listen, settings
+from gossamer.service.server import settings
 
 ELSEWHERE = "198.51.100.7"  # an address that is not of this machine
 
@@ -42,10 +43,10 @@ class _Signalled(uvicorn.Server):
 
 
 @contextmanager
-def served(app: FastAPI, host: str = "127.0.0.1", patience: float = 20.0) -> Iterator[int]:
-    """The port on which the app answers over real sockets."""
+def served(app: FastAPI, host: str = "127.0.0.1", **limits: float) -> Iterator[int]:
+    """The port on which the app answers over real sockets; `limits` are those of connections."""
     config = settings(app)
-    config.http = type("Patient", (PatientProtocol,), {"patience": patience})
+    config.http = type("Patient", (PatientProtocol,), limits)
     listening = listen(host, 0)
     server = _Signalled(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

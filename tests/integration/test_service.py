@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,7 +149,7 @@ def test_stored_bytes_are_inert(api: TestClient) -> None:
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["content-length"] == str(len(asked_crawl.SCRIPT))
-    assert headers["x-archived-content-type"] == "text/html; charset=UTF-8"
+    assert headers["x-archived-content-type"] == "text/html;charset=UTF-8"
     for name in ("set-cookie", "refresh", "link"):
         assert name not in headers
 
@@ -234,7 +235,7 @@ def test_hosts_in_several_orders(api: TestClient) -> None:
 
 def test_health(api: TestClient) -> None:
     health = api.get("/healthz").json()
-    assert (health["status"], health["crawl"]) == ("ok", "stopped")
+    assert (health["status"], health["crawl"], health["index"]) == ("ok", "stopped", "behind")
     assert health["crawl_age"] >= 0
     assert health["index_age"] >= 0
 
@@ -284,5 +285,7 @@ def test_the_page_for_people_loads_nothing(api: TestClient) -> None:
     assert answer.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert "/api/v1/search" in answer.text
+    for name in re.findall(r'href="#(\w+)"', answer.text):
+        assert f'id="{name}"' in answer.text
     for word in ("<script", "src=", "http://", "https://", "@import", "url("):
         assert word not in answer.text

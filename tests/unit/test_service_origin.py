@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.service.callers import is_loopback
+from gossamer.service.listening import is_loopback
 from gossamer.service.origin import Names, is_foreign
 
 NAMES = Names("127.0.0.1", ["https://search.example.org", "http://intra.example:8080/"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gossamer.agent.progress import Summary
     from gossamer.cli.plain import PlainProgress
     from gossamer.cli.view import LiveView
+    from gossamer.service.beside import ServiceProcess
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -80,6 +82,7 @@ class _Crawl(click.Command):
 @_flag("fetch.contact")
 @_flag("store.directories")
 @_flag("index.on")
+@_flag("service.port")
 @click.option("--agents", default="1", metavar="N", help="Processes; this version has one.")
 @click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
 @click.option("--config", type=Path, metavar="FILE", help="TOML; the command line wins over it.")
@@ -115,11 +118,19 @@ def crawl(
         for note in notes(settings):
             progress.notice(note)
         index = agent.IndexProcess(directory, progress.notice) if settings.index.on else None
-        summary = agent.run(
-            settings, directory, urls, watch=progress.update, every=progress.every, notice=progress.notice, index=index
-        )
-        if index is not None:
-            _catch_up(index, summary, progress)
+        with _service(settings, directory, progress) as service:
+            summary = agent.run(
+                settings,
+                directory,
+                urls,
+                watch=progress.update,
+                every=progress.every,
+                notice=progress.notice,
+                index=index,
+                service=service,
+            )
+            if index is not None:
+                _catch_up(index, summary, progress)
     # The last progress of a run that has ended says the same as the summary, and more.
     ended = progress.last is not None and not progress.last.running
     text = summary_text(progress.last if ended and progress.last else summary, directory)
@@ -132,6 +143,22 @@ def crawl(
         sys.stdout.write(json_line(summary))
         sys.stdout.flush()
     return STOPPED if summary.reason == "stopped" else 0
+
+
+@contextmanager
+def _service(settings: Config, directory: Path, progress: PlainProgress | LiveView) -> Iterator[ServiceProcess | None]:
+    """The service beside the crawl, until the end of the block, if one is wanted."""
+    if settings.service.port is None:
+        yield None
+        return
+    from gossamer.service.beside import ServiceProcess
+
+    service = ServiceProcess(directory, settings.service.port, progress.notice)
+    progress.notice(f"serving API and pages at {service.address}")
+    try:
+        yield service
+    finally:
+        service.stop()
 
 
 def _catch_up(index: IndexProcess, summary: Summary, progress: PlainProgress | LiveView) -> None:

@@ -25,7 +25,8 @@ _ORIGIN = re.compile(r"https?://(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?
     metavar="URL",
     help="The address under which a proxy publishes the service, such as https://search.example.org. Can be repeated.",
 )
-def serve(directory: Path, host: str, port: int, origins: tuple[str, ...]) -> int:
+@click.option("--socket", "given", type=int, hidden=True, help="Of a crawl that this process is beside.")
+def serve(directory: Path, host: str, port: int, origins: tuple[str, ...], given: int | None) -> int:
     """Answer searches and questions about a crawl over HTTP, until Ctrl-C.
 
     Works while the crawl runs. Without a key only this machine is served; make keys with `gossamer keys add`.
@@ -37,7 +38,7 @@ def serve(directory: Path, host: str, port: int, origins: tuple[str, ...]) -> in
             raise ConfigError(f"--origin: {origin!r} is not an address such as https://search.example.org")
     from gossamer.service.server import serve as run
 
-    run(directory, host, port, origins, _announce)
+    run(directory, host, port, origins, _announce, given)
     return 0
 
 

@@ -473,6 +473,20 @@ class IndexConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceConfig:
+    """API and pages, served by a process of its own."""
+
+    port: int | None = declare(
+        None,
+        WholeOrNone(0, 65535),
+        "Serve API and pages at this port of loopback while the crawl runs; 0 takes one that is free.",
+        cost="A process of about 100 MB. With keys (gossamer keys add) each request needs one.",
+        flag="--serve",
+        metavar="PORT",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig:
     """The loop: its limits and its commits."""
 
@@ -523,6 +537,7 @@ class Config:
     frontier: FrontierConfig = FrontierConfig()
     store: StoreConfig = StoreConfig()
     index: IndexConfig = IndexConfig()
+    service: ServiceConfig = ServiceConfig()
     agent: AgentConfig = AgentConfig()
     hosts: tuple[HostRule, ...] = ()
     urls: tuple[UrlRule, ...] = ()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 
 from gossamer.agent import Explanation, Progress
 from gossamer.index import Answer, Hit
 from gossamer.service.problems import ProblemDocument, described
 
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
-class JsonResponse(Response):
-    """Documents say application/json of what is answered with it."""
 
-    media_type = "application/json"
+class JsonResponse(JSONResponse):
+    """For what is JSON already."""
+
+    def render(self, content: bytes) -> bytes:
+        return content
 
 
 class ScorePart(msgspec.Struct):
@@ -36,7 +39,7 @@ class SearchResult(msgspec.Struct):
     title: str
     snippet: str
     score: float
-    fetched_at: datetime | None
+    fetched_at: Moment | None
     language: str
     type: str
     host: str
@@ -61,8 +64,8 @@ class IndexState(msgspec.Struct):
 
     pages: int
     hosts: int
-    newest: datetime | None
-    written_at: datetime | None
+    newest: Moment | None
+    written_at: Moment | None
 
 
 class Status(Progress):
@@ -94,7 +97,7 @@ class PageAnswer(msgspec.Struct):
     depth: int
     tries: int
     changes: int
-    fetched_at: datetime | None
+    fetched_at: Moment | None
     digest: str
     title: str
     language: str
@@ -112,7 +115,7 @@ class HostEntry(msgspec.Struct):
     pages: int
     queued: int
     failures: int
-    due: datetime | None
+    due: Moment | None
     mirror_of: str
 
 
@@ -140,11 +143,12 @@ class DomainsAnswer(msgspec.Struct):
 
 
 class Health(msgspec.Struct):
-    """`index_age`, `crawl_age`: seconds since the index and the crawl were last written; null where there is none."""
+    """`crawl` and `index` say how they are; their ages are seconds since they were last written."""
 
     status: str
     crawl: str
     crawl_age: float | None
+    index: str
     index_age: float | None
 
 
@@ -158,7 +162,7 @@ def json_answer(answer: object, headers: dict[str, str] | None = None) -> Respon
 def answering(kind: type[Any], *problems: int) -> dict[str, Any]:
     """What a route says of its answers: that with 200 it is of this kind, and what else there may be."""
     found = {"description": "Found.", "content": {"application/json": {"schema": {"$ref": schema_name(kind)}}}}
-    return {"response_class": JsonResponse, "responses": {200: found, **described(*problems, 401, 403, 422, 429, 503)}}
+    return {"response_class": JsonResponse, "responses": {200: found, **described(*problems)}}
 
 
 def schema_name(kind: type[Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -51,22 +52,26 @@ def create_app(
         openapi_url=None,
         lifespan=_lifespan,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,  # what clients call it
     )
     keys = KeyRing(home)
     app.state.view = CrawlView(home, clock)
-    app.state.gate = Gate(keys, Sessions(keys))
+    app.state.gate = gate = Gate(keys, Sessions(keys))
     app.state.names = names = Names(host, origins)
     answer_with_problems(app)
     for part in (search, pages, crawl, health, about):
         app.include_router(part.router)
     for router in ROUTERS:
         app.include_router(router)
-    app.add_middleware(Envelope, names=names, seconds=seconds, at_once=at_once)
+    app.add_middleware(Envelope, names=names, gate=gate, seconds=seconds, at_once=at_once)
     return app
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = limits.THREADS
+    view: CrawlView = app.state.view
+    opening = asyncio.create_task(anyio.to_thread.run_sync(view.open))
     yield
-    app.state.view.close()
+    await opening
+    view.close()

@@ -11,14 +11,18 @@ import msgspec
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
+from gossamer.errors import DamagedError
 from gossamer.service import limits
 from gossamer.service.keys import Key, KeyRing, Role
 from gossamer.service.limits import Buckets, retry_after
+from gossamer.service.listening import is_loopback
 from gossamer.service.origin import Names
 from gossamer.service.problems import Problem
 from gossamer.service.sessions import Sessions, cookie_name, read_cookie
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gossamer"'}
+_UNKNOWN = "This key is not known: it is mistyped, or it was revoked."
+_NO_KEYS = "There are no keys yet, so only this machine itself is served. Make one with `gossamer keys add`."
 # Who sends these stands between us and the one who asks, so that the peer's address says nothing.
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 _bearer = HTTPBearer(auto_error=False, scheme_name="key", description="A key made with `gossamer keys add`.")
@@ -48,6 +52,17 @@ class Gate:
         self._asked = Buckets()
         self._failed = Buckets()
 
+    def closed_to(self, request: Request) -> Problem | None:
+        """Without keys, everything is closed to other machines: also what needs no key."""
+        if is_local(request):
+            return None
+        try:
+            if self.keys.all():
+                return None
+        except DamagedError as error:
+            return Problem(503, str(error), retry_after(10))
+        return Problem(401, _UNKNOWN, _CHALLENGE) if "authorization" in request.headers else Problem(403, _NO_KEYS)
+
     def admit(self, request: Request) -> Caller:
         """The caller; a `Problem` (401, 403, 429) for everyone else."""
         given = request.headers.getlist("authorization")
@@ -73,16 +88,14 @@ class Gate:
                 raise Problem(
                     429, "Too many wrong keys came from this address. Wait, then try again.", retry_after(wait)
                 )
-            raise Problem(401, "This key is not known: it is mistyped, or it was revoked.", _CHALLENGE)
+            raise Problem(401, _UNKNOWN, _CHALLENGE)
         return key
 
     def _without_key(self, request: Request) -> Caller:
         if self.keys.all():
             raise Problem(401, "A key is needed: Authorization: Bearer KEY.", _CHALLENGE)
         if not is_local(request):
-            raise Problem(
-                403, "There are no keys yet, so only this machine itself is served. Make one with `gossamer keys add`."
-            )
+            raise Problem(403, _NO_KEYS)
         return Caller("search")
 
     def _regulate(self, key: Key) -> None:
@@ -117,15 +130,6 @@ def peer_of(request: Request) -> str:
 def is_local(request: Request) -> bool:
     """Asked from this machine, and not on behalf of another. Headers can only take this away, never give it."""
     return is_loopback(peer_of(request)) and not any(name in request.headers for name in _FORWARDED)
-
-
-def is_loopback(address: str) -> bool:
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return False
-    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
-    return (mapped or found).is_loopback
 
 
 def is_https(request: Request) -> bool:

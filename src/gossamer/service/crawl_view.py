@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -13,6 +14,7 @@ import msgspec
 from gossamer.agent import Explanation, PageReader, Progress, StoredPage
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
+from gossamer.errors import GossamerError
 from gossamer.frontier.reader import FrontierReader
 from gossamer.index import Search
 from gossamer.model import VisitRecord
@@ -26,9 +28,7 @@ class CrawlView:
     def __init__(self, home: Path, clock: Callable[[], float] = time.time) -> None:
         self.directory = CrawlDir(home)
         self.clock = clock
-        self.index = home / "index"
-        self._search = Search([self.index])
-        self._searched = self._index_stamp()
+        self.search = Search([self.directory.index])
         self.hosts = HostList(self.frontier)
         self._reader: PageReader | None = None
         self._opened: tuple[int, int] | None = None
@@ -37,15 +37,6 @@ class CrawlView:
     @property
     def exists(self) -> bool:
         return self.directory.settings.is_file() and self.directory.frontier.is_dir()
-
-    @property
-    def search(self) -> Search:
-        """Of the index that is there now: one may be begun, or made anew, while it is served."""
-        stamp = self._index_stamp()
-        if stamp != self._searched:
-            with self._lock:
-                self._search, self._searched = Search([self.index]), stamp
-        return self._search
 
     def frontier(self) -> FrontierReader:
         return self._pages().frontier
@@ -66,10 +57,15 @@ class CrawlView:
     def explain(self, text: str) -> Explanation:
         return explain_from(self.frontier(), self.directory, text, self.clock())
 
+    def open(self) -> None:
+        """Before anybody asks: it takes a moment."""
+        with suppress(Problem, GossamerError):  # those who ask are told
+            self._pages()
+
     def indexed_at(self) -> float:
         """When the index was last written; 0 where there is none."""
         try:
-            return (self.index / "meta.json").stat().st_mtime
+            return (self.directory.index / "meta.json").stat().st_mtime
         except OSError:
             return 0.0
 
@@ -78,13 +74,7 @@ class CrawlView:
             if self._reader is not None:
                 self._reader.close()
             self._reader = None
-        self._search.close()
-
-    def _index_stamp(self) -> tuple[int, bool]:
-        try:
-            return self.index.stat().st_ino, (self.index / "meta.json").is_file()
-        except OSError:
-            return 0, False
+        self.search.close()
 
     def _pages(self) -> PageReader:
         """Opened when first needed, which is slow, and again when another crawl is there under the same name."""

@@ -7,9 +7,11 @@ import logging
 from collections.abc import Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gossamer.service import limits
+from gossamer.service.callers import Gate
 from gossamer.service.limits import retry_after
 from gossamer.service.origin import Names, is_foreign
 from gossamer.service.problems import Problem
@@ -69,11 +71,13 @@ class Envelope:
         self,
         app: ASGIApp,
         names: Names,
+        gate: Gate,
         seconds: float = limits.REQUEST_SECONDS,
         at_once: int = limits.REQUESTS_AT_ONCE,
     ) -> None:
         self._app = app
         self._names = names
+        self._gate = gate
         self._seconds = seconds
         self._at_once = at_once
         self._running = 0
@@ -112,7 +116,7 @@ class Envelope:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 18 or int(length) > limits.BODY_BYTES:
             return _too_large()
-        return None
+        return self._gate.closed_to(Request(scope))
 
     async def _work(self, scope: Scope, receive: Receive, answer: Answer) -> None:
         task = asyncio.ensure_future(self._run(scope, receive, answer))
@@ -137,7 +141,7 @@ class Envelope:
         except Problem as problem:
             await answer.refuse(problem, scope, receive)
         except Exception:
-            log.exception("%s %s failed", scope["method"], scope["path"])
+            log.exception("%s %r failed", scope["method"], scope["path"])
             if answer.started.done():
                 raise  # half an answer: the connection is cut, so that it is not taken for a whole one
             await answer.refuse(Problem(500, "This is a fault of the service; its log says more."), scope, receive)

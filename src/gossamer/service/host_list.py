@@ -76,11 +76,18 @@ class HostList:
         return HostPage([host for _, _, host in chosen], snapshot.total, snapshot.complete, following)
 
     def _current(self) -> _Snapshot:
-        with self._lock:
+        """While one thread makes a newer list, the others have the old one."""
+        made = self._snapshot
+        if not self._lock.acquire(blocking=made is None):
+            assert made is not None
+            return made
+        try:
             made, now = self._snapshot, self._clock()
             if made is None or now - made.made_at > max(1.0, made.seconds * _KEEP):
                 made = self._snapshot = self._make(now)
             return made
+        finally:
+            self._lock.release()
 
     def _make(self, now: float) -> _Snapshot:
         frontier = self._frontier()

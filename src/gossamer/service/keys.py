@@ -137,10 +137,10 @@ class KeyRing:
 
     def find(self, presented: str) -> Key | None:
         """Whose key this is. Every key is compared, each in a time that does not tell how much of it agrees."""
-        digest = digest_of(presented) if len(presented) <= _LONGEST else ""
+        digest = (digest_of(presented) if len(presented) <= _LONGEST else "").encode()
         found = None
         for key in self.all():
-            if hmac.compare_digest(key.digest, digest):
+            if hmac.compare_digest(key.digest.encode(), digest):
                 found = key
         return found
 

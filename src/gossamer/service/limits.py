@@ -12,6 +12,7 @@ REQUEST_SECONDS = 10.0  # until an answer begins
 IDLE_SECONDS = 20.0  # for a head to arrive, and for a reader to take what was sent
 REQUESTS_AT_ONCE = 64
 CONNECTIONS = 512
+PEER_CONNECTIONS = 64  # of one address, unless it is this machine, where a proxy may be
 THREADS = 8  # in which what blocks is done
 
 KEY_RATE = 50.0  # requests a second by one key, where it has no rate of its own

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from gossamer.errors import GossamerError
 
 MEDIA_TYPE = "application/problem+json"
+_ALWAYS = (401, 403, 414, 421, 422, 429, 431, 503)  # what every route may answer
 _LONGEST = 200  # characters of what was sent that come back in a message
 
 
@@ -84,11 +85,11 @@ async def _ours(request: Request, error: Exception) -> Response:
 
 
 def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For the OpenAPI document: that a route may answer these."""
+    """For the OpenAPI document: that a route may answer these, and what every route may."""
     return {
         status: {
             "description": HTTPStatus(status).phrase,
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}},
         }
-        for status in statuses
+        for status in sorted({*statuses, *_ALWAYS})
     }

@@ -10,26 +10,35 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gossamer.service.envelope import HEADERS
-from gossamer.service.limits import IDLE_SECONDS
+from gossamer.service.limits import CONNECTIONS, IDLE_SECONDS, PEER_CONNECTIONS
+from gossamer.service.listening import is_loopback
 from gossamer.service.problems import MEDIA_TYPE, Problem
 
 _AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: on, for no time
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it, with the two times that it lacks.
+    """HTTP/1.1 as uvicorn speaks it, with the limits that it lacks.
 
-    Invariant: a connection is cut that for `patience` seconds neither has a request being answered nor sends the whole
-    head of one, or that does not take what was sent to it.
+    Invariants: a connection is cut that for `patience` seconds neither has a request being answered nor sends the whole
+    head of one, or that does not take what was sent to it; there are at most `most`, and of another machine `share`.
     """
 
     patience = IDLE_SECONDS
+    most = CONNECTIONS
+    share = PEER_CONNECTIONS
+    peer = ""
     _late: asyncio.TimerHandle | None = None
     _stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._watch()
+        self.peer = peer = self.client[0] if self.client else ""
+        same = sum(isinstance(each, PatientProtocol) and each.peer == peer for each in self.connections)
+        if len(self.connections) > self.most or (same > self.share and not is_loopback(peer)):
+            transport.abort()
+        else:
+            self._watch()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)

@@ -8,6 +8,7 @@ import anyio.to_thread
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Depends, Response
 
+from gossamer.agent.index_status import read_status
 from gossamer.errors import GossamerError
 from gossamer.service.answers import Health, answering, json_answer
 from gossamer.service.callers import local_or_key
@@ -27,10 +28,14 @@ async def healthz(view: Annotated[CrawlView, Depends(view_of)]) -> Response:
 
 
 def _health(view: CrawlView) -> Health:
-    """`crawl` is running, stopped, none, or what keeps it from being read."""
+    """`crawl` is running, stopped, none, or what keeps it from being read; `index` is complete, behind or none."""
     now = view.clock()
     indexed_at = view.indexed_at()
-    health = Health("ok", "none", None, max(0.0, now - indexed_at) if indexed_at else None)
+    health = Health("ok", "none", None, "none", None)
+    if indexed_at:
+        index = read_status(view.directory.index)
+        health.index = "complete" if index is not None and index.caught_up else "behind"
+        health.index_age = max(0.0, now - indexed_at)
     try:
         progress = view.progress()
     except Problem:  # there is none yet, which is no fault

@@ -46,8 +46,14 @@ INERT = {
 }
 INERT_TYPE = "application/octet-stream"
 
+_UNCHANGED: dict[int | str, dict[str, str]] = {304: {"description": "What the caller has still holds."}}
 
-@router.get("/pages", **answering(PageAnswer, 404))
+
+_PAGE = answering(PageAnswer, 404)
+_PAGE["responses"] |= _UNCHANGED
+
+
+@router.get("/pages", **_PAGE)
 def page(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneMatch = "") -> Response:
     """What is stored of a page, and what became of its URL."""
     visit = _visit(view, url, max_age)
@@ -66,8 +72,8 @@ def page(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneMatc
             "description": "The bytes, without transfer and content encodings.",
             "content": {INERT_TYPE: {"schema": {"type": "string", "format": "binary"}}},
         },
-        304: {"description": "Not modified."},
-        **described(401, 403, 404, 422, 429, 503),
+        **_UNCHANGED,
+        **described(404),
     },
 )
 def content(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneMatch = "") -> Response:
