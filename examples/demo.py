@@ -47,7 +47,7 @@ def main() -> int:
         crawl = [
             GOSSAMER, "crawl", World(1, HOSTS, PAGES, "realistic").url(0), "--dir", str(HOME), "--scope", "any",
             "--connect", f"*={address}", "--allow-private", "--delay", "0.1", "--contact", "https://example.org/demo",
-            *(["--time-limit", f"{max(seconds * 0.6, 1)}s"] if seconds else []),
+            *(["--time-limit", f"{max(seconds * 0.4, 1)}s"] if seconds else []),
         ]  # fmt: skip
         print("$", " ".join(crawl).replace(GOSSAMER, "gossamer"), "\n", flush=True)
         status = subprocess.run(crawl, check=False).returncode
