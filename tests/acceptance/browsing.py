@@ -25,6 +25,8 @@ MOVED = "http://www.coast.test/moved"
 PAGES = 23
 """With the word harbour, of which ten go on a page of results."""
 
+THINGS = "anchors barrels compasses fishermen oars pilots".split()
+
 # Every way that is known to run, load, send, navigate or refresh. Whatever succeeds shows: it asks for /ran, or leads
 # to another title or address.
 ATTACK = """<!DOCTYPE html>
@@ -91,7 +93,7 @@ def fill(web: TinyWeb) -> str:
 
 def _text(number: int, title: str) -> str:
     return (
-        f"<!DOCTYPE html><html lang=en><title>{title}</title><h1>{title}</h1>"
+        f"<!DOCTYPE html><html lang=en><title>{title}, {THINGS[number % len(THINGS)]}</title><h1>{title}</h1>"
         f"<p>Ships number {number} lie in the harbour, <b>sails</b> furled, and their captains tell of storms.</p>"
         f'<p><a href="http://www.coast.test/">Back to the city</a> <a href="http://nowhere.test/">Elsewhere</a></p>'
     )
