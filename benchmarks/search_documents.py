@@ -51,6 +51,7 @@ class _Speech:
         chance.shuffle(content)
         self.language = language
         self.words = np.array([*language.glue, *content, *sorted(tail)], dtype=object)
+        self.spelled = [str(word) for word in self.words]
         weights = (np.arange(len(self.words)) + 2.7) ** -1.07
         self._upto = np.cumsum(weights) / weights.sum()
         often = self.words[np.searchsorted(self._upto, np.random.default_rng(0).random(1000))]
@@ -108,7 +109,7 @@ def queries(count: int) -> Sequence[Query]:
 
 def _query(kind: str, speech: _Speech, chance: random.Random) -> str:
     glue, content = len(speech.language.glue), len(speech.language.words)
-    words = [str(word) for word in speech.words]
+    words = speech.spelled
     known, frequent = words[glue : glue + content], words[glue : glue + 40]
     match kind:
         case "two" | "three":

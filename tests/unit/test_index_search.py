@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -294,6 +296,32 @@ def test_pages_have_every_result_once_and_in_one_order(indexed: Finder, query: s
         assert all_pages(search, query, limit) == whole
 
 
+def test_the_order_does_not_depend_on_how_the_index_was_written(tmp_path: Path) -> None:
+    entries = [page(f"p{n}", "silk") for n in range(60)]
+    orders = []
+    for name, step in (("one", 60), ("many", 3)):
+        writer = IndexWriter(tmp_path / name, 15_000_000)
+        for at in range(0, 60, step):
+            writer.upsert(entries[at : at + step] if step == 60 else entries[at : at + step][::-1])
+            writer.commit(b"")
+        writer.close()
+        orders.append(all_pages(Search([tmp_path / name]), "silk", 9))
+    assert orders[0] == orders[1]
+
+
+def test_what_a_score_is_made_of_adds_up(indexed: Finder) -> None:
+    search = indexed([
+        page("a", "silk thread and looms", title="Silk threads", anchors=["silk", "thread"], inlinks=30),
+        page("silk/b", "a thread of silk", title="Nothing", inlinks=2),
+        page("c", "other words"),
+    ])  # fmt: skip
+    for query in ("silk", "silk thread", "threads loom OR silk", '"silk thread"', "silk -nowhere site:a.test"):
+        for hit in search.answer(query).results:
+            parts = dict(hit.why)
+            factor = parts.pop("times, for links and place", 1.0)
+            assert sum(parts.values()) * factor == pytest.approx(hit.score, rel=0.02), (query, hit.why)
+
+
 def test_equal_results_beyond_what_is_ordered_at_once_are_neither_lost_nor_doubled(
     indexed: Finder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -409,3 +437,47 @@ def test_a_page_is_known_by_its_url(indexed: Finder) -> None:
     assert (hit.title, hit.description, hit.snippet, hit.host) == ("T", "D", "silk &amp; web", "a.test")
     assert search.page("https://a.test/q") is None
     assert search.size().newest == NOW - DAY
+
+
+def test_an_index_made_anew_in_the_same_place_is_seen(tmp_path: Path) -> None:
+    search = Search([tmp_path / "index"])
+    for number in range(3):
+        shutil.rmtree(tmp_path / "index", ignore_errors=True)
+        assert search.answer("silk").total == 0
+        writer = IndexWriter(tmp_path / "index", 15_000_000)
+        writer.upsert([page(f"p{n}", "silk") for n in range(number + 1)])
+        writer.commit(b"")
+        writer.close()
+        assert search.answer("silk").total == number + 1
+        assert len(search.answer("silk").results) == number + 1
+
+
+def test_several_threads_may_ask_while_the_index_is_written(tmp_path: Path) -> None:
+    writer = IndexWriter(tmp_path, 15_000_000)
+    search = Search([tmp_path])
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        last = 0
+        try:
+            while not done.is_set():
+                answer = search.answer("silk", limit=100)
+                assert answer.total >= last
+                assert len(answer.results) == min(answer.total, 100)
+                last = answer.total
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(20):
+        writer.upsert([page(f"p{number}-{n}", "silk") for n in range(5)])
+        writer.commit(b"")
+    done.set()
+    for thread in threads:
+        thread.join()
+    writer.close()
+    assert not failures
+    assert search.answer("silk").total == 100

@@ -20,6 +20,7 @@ _STEM: Final = 0.7
 """What a match is worth that is not letter by letter, beside one that is."""
 _TOGETHER: Final = {"title": 1.5, "body": 1.0}
 """What it is worth besides when words of the query follow each other."""
+TOGETHER: Final = "together"
 _MOST_STEMS: Final = 6
 _TAGS: Final = {"site": "h", "domain": "d", "lang": "l", "type": "t"}
 _scheme = re.compile(r"https?://(?:www\.)?", re.I).match
@@ -33,38 +34,59 @@ class Matcher:
         self._stems = list({id(stems): stems for stems in known if stems is not None}.values())
 
     def query(self, node: Node) -> Query:
+        """Finds the pages and says what each is worth."""
+        return self._query(node, scored=True)
+
+    def filter(self, node: Node) -> Query:
+        """Finds the same pages, and says no more: for counting them."""
+        return self._query(node, scored=False)
+
+    def parts(self, node: And) -> list[tuple[str, Query]]:
+        """What the score of `query` is the sum of, by field."""
+        found: dict[str, list[Query]] = {}
+        for word in words_sought(node):
+            for field, query in self._clauses(word, scored=True):
+                found.setdefault(field, []).append(query)
+        parts = [(field, _any(queries)) for field, queries in found.items()]
+        return parts + [(TOGETHER, query) for query in _together(node)]
+
+    def _query(self, node: Node, scored: bool) -> Query:
         if isinstance(node, And):
             parts = [
-                (Occur.MustNot, self.query(part.part)) if isinstance(part, Not) else (Occur.Must, self.query(part))
+                (Occur.MustNot, self._query(part.part, False))
+                if isinstance(part, Not)
+                else (Occur.Must, self._query(part, scored))
                 for part in node.parts
             ]
-            parts += [(Occur.Should, query) for query in _together(node)]
+            if scored:
+                parts += [(Occur.Should, query) for query in _together(node)]
             return parts[0][1] if len(parts) == 1 else Query.boolean_query(parts)
         if isinstance(node, Or):
-            return _any([self.query(part) for part in node.parts])
+            return _any([self._query(part, scored) for part in node.parts])
         if isinstance(node, Filter):
             return Query.const_score_query(_filter(node), 0.0)
         if isinstance(node, Not):
-            return Query.boolean_query([(Occur.Must, all_pages()), (Occur.MustNot, self.query(node.part))])
-        return self._word(node)
+            return Query.boolean_query([(Occur.Must, all_pages()), (Occur.MustNot, self._query(node.part, False))])
+        return _any([query for _, query in self._clauses(node, scored)])
 
-    def _word(self, word: Word) -> Query:
+    def _clauses(self, word: Word, scored: bool) -> list[tuple[str, Query]]:
+        """Where a word may be, each with what it is worth there."""
         pieces = pieces_of(word)
         fields = {"title": ("title",), "url": ("address",)}.get(word.field, tuple(WEIGHTS))
         if len(pieces) > 1 or is_unspaced(pieces[0]):
-            return _any([Query.boost_query(_row(field, pieces), WEIGHTS[field]) for field in fields])
+            return [(field, Query.boost_query(_row(field, pieces), WEIGHTS[field])) for field in fields]
         exact = folded(pieces[0])
-        variants = {exact: 1.0} | ({} if word.quoted else dict.fromkeys(self.stems(pieces[0]), _STEM))
-        parts = [
-            Query.boost_query(Query.term_query(schema(), field, variant), WEIGHTS[field] * worth)
-            for field in fields
-            for variant, worth in variants.items()
-        ]
+        stems = [] if word.quoted else self.stems(pieces[0])
+        places = [(field, exact, WEIGHTS[field]) for field in fields]
+        places += [(field, stem, WEIGHTS[field] * _STEM) for field in fields for stem in stems if field != "address"]
         if not word.quoted and not word.field and self._stems:
-            parts += [
-                Query.boost_query(Query.term_query(schema(), "stems", variant, "freq"), _STEM) for variant in variants
-            ]
-        return _any(parts)
+            places += [("stems", variant, _STEM) for variant in (exact, *stems)]
+        if not scored:
+            return [(field, Query.term_query(schema(), field, term, "basic")) for field, term, _ in places]
+        return [
+            (field, Query.boost_query(Query.term_query(schema(), field, term, "freq"), worth))
+            for field, term, worth in places
+        ]
 
     def stems(self, piece: str) -> list[str]:
         """The stems of a levelled word in the languages of the index, where they differ from it."""

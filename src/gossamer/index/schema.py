@@ -67,7 +67,7 @@ def document_of(entry: Entry, packed: bytes) -> Document:
         if not chunks:
             return []
         endings = [stem for chunk in chunks if (stem := stems[chunk])] if stems is not None else []
-        if field != "body" and endings:
+        if field not in ("body", "address") and endings:
             spelled += f" {_GAP} " + f" {_GAP} ".join(endings)
         document.add_text(field, spelled)
         return endings

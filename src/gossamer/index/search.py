@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from tantivy import DocAddress, Occur, Query
+from tantivy import Occur, Query
 
 from gossamer.index.answer import Answer, DomainCount, Hit, IndexSize
 from gossamer.index.cursor import Place, read_cursor, write_cursor
@@ -109,7 +109,7 @@ class Search:
         key = (text, now // 600, *(snapshot.serial for snapshot in asked.snapshots.values()))
         counted = self._counts.get(key)
         if counted is None:
-            counted = count_facets([(asked.snapshots[at], query) for at, query in asked.queries.items()], now)
+            counted = count_facets([(asked.snapshots[at], query) for at, query in asked.filters.items()], now)
             with self._lock:
                 if len(self._counts) >= _REMEMBERED:
                     self._counts.clear()
@@ -134,7 +134,8 @@ class _Asked:
 
     def __init__(self, snapshots: dict[int, Snapshot], tree: And) -> None:
         self.snapshots = snapshots
-        self.queries = {at: snapshot.matcher.query(tree) for at, snapshot in snapshots.items()}
+        self.filters = {at: snapshot.matcher.filter(tree) for at, snapshot in snapshots.items()}
+        self._tree = tree
         self._words = list(words_sought(tree))
         self._scored = is_scored(tree)
         self._markers: dict[int, Marker] = {}
@@ -142,20 +143,33 @@ class _Asked:
     def page(self, places: list[Place], limit: int) -> tuple[list[Hit], list[Place]]:
         """The results from `places` on, and where those behind them begin; nothing if there are none."""
         places = list(places)
-        hits: list[Hit] = []
+        hits: list[tuple[Result, Hit]] = []
         for looked_at, result in enumerate(self._results(places)):
             if len(hits) == limit or looked_at == _MOST_LOOKED_AT:
-                return hits, places
+                return self._explained(hits), places
             places[result.shard] = result.after
             same = self._shown_with(result)
             if same is not None and not self._is_outdated(result):
-                hits.append(self._hit(result, same))
-        return hits, []
+                hits.append((result, self._hit(result, same)))
+        return self._explained(hits), []
+
+    def _explained(self, hits: list[tuple[Result, Hit]]) -> list[Hit]:
+        if self._scored:
+            for at, snapshot in self.snapshots.items():
+                own = [(result, hit) for result, hit in hits if result.shard == at]
+                if not own:
+                    continue
+                told = why(snapshot, self._tree, [(result.address, hit.url) for result, hit in own])
+                for (_, hit), parts in zip(own, told, strict=True):
+                    hit.why = parts
+        return [hit for _, hit in hits]
 
     def _results(self, places: list[Place]) -> Iterator[Result]:
         return merged([
-            Ranking(at, self.snapshots[at], query, self._scored).results(places[at])
-            for at, query in self.queries.items()
+            Ranking(
+                at, snapshot, snapshot.matcher.query(self._tree) if self._scored else self.filters[at], self._scored
+            ).results(places[at])
+            for at, snapshot in self.snapshots.items()
         ])  # fmt: skip
 
     def _shown_with(self, result: Result) -> int | None:
@@ -165,7 +179,7 @@ class _Asked:
             return 0
         best, count = 0, 0
         payload = Query.const_score_query(Query.term_query(schema(), "digest", digest), 0.0)
-        for at, query in self.queries.items():
+        for at, query in self.filters.items():
             alike = Query.boolean_query([(Occur.Must, query), (Occur.Must, payload)])
             found = self.snapshots[at].searcher.search(alike, 1, order_by_field="rank")
             count += count_of(found)
@@ -201,8 +215,4 @@ class _Asked:
             host=host_in(entry.url),
             description=entry.description,
             same=same,
-            why=self._why(at, address, -result.worth),
         )
-
-    def _why(self, at: int, address: DocAddress, score: float) -> list[tuple[str, float]]:
-        return why(self.snapshots[at], self.queries[at], address, score) if self._scored else []

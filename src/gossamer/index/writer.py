@@ -51,7 +51,9 @@ class IndexWriter:
             document = document_of(entry, packed)
             term = url_term(entry.url)
             with self._explained():
-                self._working.delete_documents_by_term("url", term)
+                # Each deletion is looked up in every segment at the commit; most pages of a crawl are new.
+                if term in self._pending or self._committed().searcher.doc_freq("url", term):
+                    self._working.delete_documents_by_term("url", term)
                 self._working.add_document(document)
             self._pending[term] = packed
             self._pending_bytes += len(packed)
