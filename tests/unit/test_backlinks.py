@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.errors import DamagedError
+from gossamer.errors import DamagedError, IndexVersionError
 from gossamer.index.backlinks import BLOCKED, INDEXED, KNOWN, Backlinks, Kept, Linked
 from gossamer.index.sources import SourceSketch, rounded
 from gossamer.model import Locator
@@ -163,8 +163,16 @@ def test_pages_in_the_index_are_counted(links: Backlinks) -> None:
     assert links.kept(PAGE) is None
 
 
+def test_another_version_is_left_alone(tmp_path: Path) -> None:
+    Backlinks(tmp_path / "links.db").close()
+    base = sqlite3.connect(tmp_path / "links.db")
+    base.execute("PRAGMA user_version = 99")
+    base.close()
+    with pytest.raises(IndexVersionError, match=r"format 99, this one writes 1.*gossamer index --rebuild"):
+        Backlinks(tmp_path / "links.db")
+
+
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "links.db").write_bytes(b"something else" * 1000)
     with pytest.raises(DamagedError, match=r"links\.db cannot be read: .* gossamer index --rebuild"):
         Backlinks(tmp_path / "links.db")
-    assert sqlite3.connect(":memory:").close() is None

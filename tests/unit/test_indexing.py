@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,6 +92,22 @@ def test_links_to_others() -> None:
         ("http://a.test/b", False, "to b"),
         ("http://x.test/", True, "elsewhere"),
     ]
+
+
+def test_a_page_that_takes_too_long_ends_its_reader(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from gossamer.agent import in_hand; from gossamer.model import Locator\n"
+        "in_hand._MOST_SECONDS = 0.1\n"
+        "in_hand.InHand(Path(sys.argv[1]), guarded=True).take(Locator(0, 10, 5))\n"
+        "while True: pass"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "in-hand")], check=False, timeout=60)
+    assert done.returncode == -signal.SIGPROF
+    for _ in range(2):
+        hand = InHand(tmp_path / "in-hand")
+        taken = hand.take(Locator(0, 10, 5))
+    assert not taken
 
 
 def test_a_page_that_kills_its_reader_twice_is_not_read_again(tmp_path: Path) -> None:

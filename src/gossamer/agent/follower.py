@@ -91,7 +91,7 @@ class Follower:
     def catch_up(self, stop: Callable[[], bool] = lambda: False) -> IndexStatus:
         """All that is stored now, with all links; or until `stop`."""
         while not stop() and self._step(_COMMIT_EVERY_BEHIND):
-            pass
+            self._tell()
         while not stop() and self._indexer.freshen(float("inf")):
             self._commit_if_due(_COMMIT_EVERY_BEHIND)
         self._indexer.commit()

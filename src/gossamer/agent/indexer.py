@@ -6,6 +6,7 @@ captures -> judge -> read -> links and entries -> write, and every few seconds t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -17,7 +18,7 @@ from gossamer.agent.indexing import PDF, Reading, Verdict, judge, may_be_page, r
 from gossamer.agent.pages import content_type_of
 from gossamer.agent.pdf_text import PdfReader
 from gossamer.config import Config, user_agent
-from gossamer.errors import GossamerError
+from gossamer.errors import DamagedError, GossamerError
 from gossamer.fetch.decode import decoded
 from gossamer.index import Entry, IndexWriter
 from gossamer.index.backlinks import BLOCKED, INDEXED, KNOWN, Backlinks, Kept, Linked
@@ -29,6 +30,7 @@ from gossamer.store import Capture, Captures, Place, Record, RecordFiles, StoreP
 
 BACKLINKS: Final = "backlinks.db"
 _IN_HAND: Final = "in-hand"
+_BEGUN: Final = "begun"
 _AT_ONCE: Final = 1000  # pages written together: the more, the fewer are written again for each other's links
 _AT_ONCE_LETTERS: Final = 8_000_000
 _AT_ONCE_LINKED: Final = 20_000  # pages linked to
@@ -65,17 +67,33 @@ class Indexer:
         self._files = RecordFiles([warc], self._most)
         self._token = product_token(user_agent(config.fetch)).lower()
         self._pdf = PdfReader()
-        self._writer = IndexWriter(path, config.index.buffer)
-        self._backlinks = Backlinks(path / BACKLINKS)
-        self._in_hand = InHand(path / _IN_HAND, guarded)
-        self.places: dict[str, Place] = _read_places(self._writer.position) if self._writer.position else {}
         self._entries: dict[str, tuple[Entry, Kept]] = {}
         self._letters = 0
         self._dirty = False
         self._checked = False
         self._searches = 0
         self._policy = Policy(config.policy)
-        self.change(config)
+        with ExitStack() as opened:  # what was opened is closed again if the rest cannot be
+            self._writer = IndexWriter(path, config.index.buffer)
+            opened.callback(self._writer.close)
+            self._backlinks = Backlinks(path / BACKLINKS)
+            opened.callback(self._backlinks.close)
+            self._in_hand = InHand(path / _IN_HAND, guarded)
+            opened.callback(self._in_hand.close)
+            self.places = self._position(path)
+            self.change(config)
+            self._opened = opened.pop_all()
+
+    def _position(self, path: Path) -> dict[str, Place]:
+        """Where to go on. An index that has read something knows links."""
+        if not self._writer.position:
+            return {}
+        if self._backlinks.note(_BEGUN) is None:
+            raise DamagedError(
+                f"{path / BACKLINKS} is gone or new, but the index is not. "
+                "gossamer index --rebuild makes both again from the stored pages."
+            )
+        return _read_places(self._writer.position)
 
     @property
     def pages(self) -> int:
@@ -123,16 +141,20 @@ class Indexer:
             self._drop(capture.url)
             self._backlinks.forget(capture.url)
             return True
-        if not self._in_hand.take(capture.stored):
-            self._skip(capture.url, "its reader died of it twice")
-            return False
+        self._attempt(capture.url, capture.stored)
+        return False
+
+    def _attempt(self, url: str, place: Locator) -> None:
+        """Whatever a page does to its reader, the next one is read."""
+        if not self._in_hand.take(place):
+            self._skip(url, "its reader died of it twice")
+            return
         try:
-            self._read(capture.url, capture.stored)
+            self._read(url, place)
         except GossamerError:
             raise
-        except Exception as error:  # whatever a page does to its reader, the next one is read
-            self._skip(capture.url, f"{type(error).__name__}: {error}")
-        return False
+        except Exception as error:
+            self._skip(url, f"{type(error).__name__}: {error}")
 
     def _skip(self, url: str, why: str) -> None:
         self.skipped += 1
@@ -258,7 +280,7 @@ class Indexer:
                 self._writer.delete([url])
                 self._backlinks.stand(url, BLOCKED, kept)
             else:
-                self._read(url, kept.record)
+                self._attempt(url, kept.record)
                 if self._is_full():
                     self._write()
         self._write()
@@ -272,6 +294,7 @@ class Indexer:
         if not self._dirty:
             return False
         self._write()
+        self._backlinks.set_note(_BEGUN, b"")
         self._backlinks.commit()
         self._writer.commit(_pack(self.places))
         self._backlinks.committed(self._clock())
@@ -281,10 +304,8 @@ class Indexer:
     def close(self) -> None:
         """What was not committed is gone."""
         self._pdf.close()
-        self._in_hand.close()
         self._files.close()
-        self._backlinks.close()
-        self._writer.close()
+        self._opened.close()
 
 
 def _adorn(entry: Entry, linked: Linked) -> None:

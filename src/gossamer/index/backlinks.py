@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from gossamer.errors import DamagedError, DiskFullError
+from gossamer.errors import DamagedError, DiskFullError, IndexVersionError
 from gossamer.index.sources import SourceSketch, rounded
 from gossamer.model import Locator
 
@@ -101,11 +101,21 @@ class Backlinks:
             self._base.execute("PRAGMA synchronous = FULL")  # the index must never be ahead of what is here
             self._base.execute("PRAGMA cache_size = -32768")
             self._base.execute("PRAGMA mmap_size = 0")
+            self._check_version()
             self._base.executescript(_SCHEMA)
             self._base.execute("BEGIN IMMEDIATE")
             self.indexed = int(self._base.execute("SELECT count(*) FROM pages WHERE standing = 1").fetchone()[0])
         except sqlite3.Error as error:
             raise self._explained(error) from error
+
+    def _check_version(self) -> None:
+        version = self._base.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, VERSION):
+            raise IndexVersionError(
+                f"{self._path} was made by another version of gossamer (format {version}, this one writes {VERSION}). "
+                "Make it again from the stored pages: gossamer index --rebuild."
+            )
+        self._base.execute(f"PRAGMA user_version = {VERSION}")
 
     # -- links ---------------------------------------------------------------------------------------------------------
 

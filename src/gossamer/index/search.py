@@ -13,6 +13,7 @@ from tantivy import Occur, Query
 from gossamer.index.answer import Answer, DomainCount, Hit, IndexSize
 from gossamer.index.cursor import Place, read_cursor, write_cursor
 from gossamer.index.facets import Facets, count_facets
+from gossamer.index.loose import loosened
 from gossamer.index.matching import is_scored, words_sought
 from gossamer.index.query import And, Filter, host_filter, language_filter, parse, spelled
 from gossamer.index.ranking import Ranking, Result, merged
@@ -50,7 +51,8 @@ class Search:
         text = spelled(tree)
         places = read_cursor(cursor, text, len(self._shards))
         with readable(self._indexes):
-            asked = _Asked({at: found for at, shard in enumerate(self._shards) if (found := shard.snapshot())}, tree)
+            snapshots = {at: found for at, shard in enumerate(self._shards) if (found := shard.snapshot())}
+            asked = _Asked(snapshots, loosened(tree))
             total, facets = self._counted(asked, text)
             hits, following = asked.page(places, max(1, min(limit, MAX_LIMIT)))
         return Answer(
