@@ -1,5 +1,5 @@
-"""`make demo`: a simulated web on loopback, a crawl of it with live progress, a search in what was found, and the search
-page until Ctrl-C.
+"""`make demo`: a simulated web on loopback, a crawl of it with live progress, a search in what was found, and then the
+search page until Ctrl-C.
 
 Needs no internet, no database and no root.
 """

@@ -22,7 +22,7 @@ from gossamer.testing import SimServer, World
 
 SIZES = ((360, 740), (1200, 800), (1600, 900))
 SCHEMES = ("light", "dark")
-SHOWN = {"search": ("results", 1200, "light"), "search-dark": ("results", 1200, "dark"), "phone": ("results", 360, "light")}
+SHOWN = {"search": ("results", 1200, "light")}
 DOCS = Path(__file__).parents[2] / "docs" / "images"
 
 

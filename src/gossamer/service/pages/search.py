@@ -6,13 +6,14 @@ import re
 import time
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
 
 import msgspec
 from fastapi import Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
 from gossamer.errors import QueryError
-from gossamer.index import Answer
+from gossamer.index import Answer, Search
 from gossamer.index.facets import SPANS, start_of
 from gossamer.service.callers import Caller
 from gossamer.service.pages import words
@@ -21,10 +22,12 @@ from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
 PER_PAGE: Final = 10
 LONGEST: Final = 1000  # characters of a query
 _EXAMPLES: Final = 5
+_EXAMPLES_HOLD: Final = 60.0  # seconds
 _MOST_BEFORE: Final = 2000  # characters of cursors that lead back
 _MOST_ROWS: Final = 8  # of a facet
 _SPOKEN: Final = {"day": "today", "week": "last 7 days", "month": "last 30 days", "year": "last 365 days"}
 _dated = re.compile(r"(?<!\S)(?:after|before):\S++")
+_found_examples: WeakKeyDictionary[Search, tuple[float, list[str]]] = WeakKeyDictionary()
 
 router = new_router()
 
@@ -121,7 +124,7 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         error=error,
         said=_said(answer, error),
         size=search.size(),
-        examples=[] if asked.query else search.terms(_EXAMPLES),
+        examples=[] if asked.query else _examples(search, time.monotonic()),
         chosen=_chosen(asked),
         facets=_facets(answer, asked, time.time()),
         before=asked.previous(),
@@ -130,6 +133,15 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         watch=asked.link(watching=True),
         unwatch=asked.link(),
     )
+
+
+def _examples(search: Search, now: float) -> list[str]:
+    """Finding them takes longer than a search, and on an empty page they may be a minute old."""
+    made_at, found = _found_examples.get(search, (0.0, []))
+    if not found or now - made_at > _EXAMPLES_HOLD:
+        found = search.terms(_EXAMPLES)
+        _found_examples[search] = (now, found)
+    return found
 
 
 def _said(answer: Answer | None, error: QueryError | None) -> str:
@@ -163,7 +175,8 @@ def _facets(answer: Answer | None, asked: Asked, now: float) -> list[tuple[str, 
             (value, number, asked.link(**{key: "" if value == kept else value}), value == kept)
             for value, number in answer.facets.get(key, [])[:_MOST_ROWS]
         ]
-        facets.append((name, rows))
+        if len(rows) > 1 or kept:  # one alone is no choice
+            facets.append((name, rows))
     facets.append(("Fetched", _dates(answer.facets.get("date", []), asked, now)))
     return [facet for facet in facets if facet[1]]
 
