@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_command_line import captures, crawl_of, fetched, gossamer, truth
 
-from gossamer.errors import DiskFullError
+from gossamer.errors import CrawlDirError, DiskFullError
 from gossamer.frontier.database import Database
 from gossamer.index import Entry, IndexWriter, Search
 from gossamer.testing import SimServer, World
@@ -95,3 +95,13 @@ def test_a_full_disk_stops_the_index_with_a_sentence_and_more_room_lets_it_go_on
 
 def _searched(number: int) -> Entry:
     return Entry(f"https://a.test/{number}", 1.0, body="harbour " + os.urandom(2000).hex(" ", 3))
+
+
+def test_an_index_that_cannot_be_written_is_not_called_damaged(small_disk: Path) -> None:
+    writer = IndexWriter(small_disk / "index", 15_000_000)
+    writer.commit(b"")
+    writer.close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    for use in (lambda: IndexWriter(small_disk / "index", 15_000_000), lambda: Search([small_disk / "index"]).size()):
+        with pytest.raises(CrawlDirError, match="needs the right to write"):
+            use()

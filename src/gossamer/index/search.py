@@ -42,6 +42,7 @@ class Search:
         self._shards = [Shard(path) for path in indexes]
         self._clock = clock
         self._counts: dict[tuple[object, ...], tuple[int, Facets]] = {}
+        self._telling: tuple[tuple[int, ...], list[str]] = (), []  # of which snapshots
         self._lock = threading.Lock()
 
     def answer(self, query: str, *, limit: int = 10, cursor: str = "", site: str = "", language: str = "") -> Answer:
@@ -77,7 +78,13 @@ class Search:
     def terms(self, count: int) -> list[str]:
         """Words for example queries: frequent in the titles of pages that are linked to, and not on every page."""
         with readable(self._indexes):
-            return telling_words(self._snapshots(), count)
+            snapshots = self._snapshots()
+            key = (count, *(snapshot.serial for snapshot in snapshots))
+            known, words = self._telling
+            if known != key:
+                words = telling_words(snapshots, count)
+                self._telling = key, words
+            return list(words)
 
     def domains(self, under: str = "") -> list[DomainCount]:
         """What is directly below a domain, the largest first; the top-level domains below ""."""

@@ -15,7 +15,7 @@ import msgspec
 from backports import zstd
 from tantivy import DocAddress, Index, Query, Searcher
 
-from gossamer.errors import DamagedError, IndexVersionError
+from gossamer.errors import CrawlDirError, DamagedError, GossamerError, IndexVersionError
 from gossamer.index.entry import Entry, unpack
 from gossamer.index.matching import Matcher
 from gossamer.index.schema import POSITION, VERSION, prepared, schema, url_term
@@ -39,7 +39,11 @@ def check_format(path: Path) -> None:
         )
 
 
-def damaged(path: Path | str, error: BaseException) -> DamagedError:
+def damaged(path: Path | str, error: BaseException) -> GossamerError:
+    if "Lockfile" in str(error):
+        return CrawlDirError(
+            f"The lock file of the index in {path} cannot be written. Who searches needs the right to write there, too."
+        )
     return DamagedError(
         f"The index in {path} cannot be read ({str(error)[:200]}). Make it again from the stored pages: "
         "gossamer index --rebuild."
