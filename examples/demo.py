@@ -14,12 +14,12 @@ import sys
 import time
 from pathlib import Path
 
-from gossamer.index import Search
 from gossamer.testing import World
 
 GOSSAMER = str(Path(sys.executable).with_name("gossamer"))
 HOME = Path("demo-crawl")
 HOSTS, PAGES = 60, 60
+WORD = "garden"
 PORT = 8000
 
 
@@ -64,15 +64,9 @@ def main() -> int:
 
 
 def find() -> None:
-    """Ask for a word that the index itself calls telling."""
-    index = Search([HOME / "index"])
-    words = index.terms(1)
-    index.close()
-    if not words:
-        print("\nNothing is searchable: the crawl was too short.")
-        return
-    print(f"\nA search ($ gossamer search {words[0]} --dir {HOME} -n 3):", flush=True)
-    subprocess.run([GOSSAMER, "search", words[0], "--dir", str(HOME), "-n", "3"], check=False)
+    arguments = ["search", WORD, "--dir", str(HOME), "-n", "3"]
+    print(f"\nA search ($ gossamer {' '.join(arguments)}):", flush=True)
+    subprocess.run([GOSSAMER, *arguments], check=False)
 
 
 def serve(until: float | None) -> int:

@@ -21,6 +21,8 @@ def test_what_was_crawled_is_found(tmp_path: Path) -> None:
     title, _ = gossamer("search", "the", "--dir", str(home), "-n", "1", "--json")
     first = json.loads(title)["results"][0]
     assert first["url"].startswith("http://")
+    out, _ = gossamer("status", "--dir", str(home))
+    assert f"search    {summary['searchable']} pages, 100 % indexed" in out
     # The second run has nothing to do, and goes on with the same index.
     with web(World(2, 5, 12, "plain")) as server:
         out, _ = gossamer(*crawl_of(server, home, "--index"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer.agent.explain import Explanation, explain
 from gossamer.agent.findings import KeptFinding, sentence
+from gossamer.agent.index_status import read_status as read_index_status
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.reading import read_findings, read_progress, read_visits
 
@@ -26,6 +27,7 @@ __all__ = [
     "Summary",
     "explain",
     "read_findings",
+    "read_index_status",
     "read_progress",
     "read_visits",
     "run",

@@ -92,7 +92,7 @@ def searchable_text(summary: Summary, home: Path) -> str:
     return _table([("search", f"{count(summary.searchable)} pages: gossamer search QUERY --dir {home}")])
 
 
-def status_text(progress: Progress, home: Path, now: float | None = None) -> str:
+def status_text(progress: Progress, home: Path, now: float | None = None, index: IndexStatus | None = None) -> str:
     if progress.running:
         state = f"running for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
     else:
@@ -119,6 +119,9 @@ def status_text(progress: Progress, home: Path, now: float | None = None) -> str
     rows += _breakdown(progress)
     if progress.running and progress.limit:
         rows.append(("limit", progress.limit))
+    if index is not None:
+        skipped = f", {count(index.skipped)} could not be read" if index.skipped else ""
+        rows.append(("search", f"{count(index.pages)} pages, {share(index.done, index.total)} indexed{skipped}"))
     return _table([*rows, ("data", str(home / "warc"))])
 
 

@@ -14,7 +14,7 @@ from gossamer.index.schema import POSITION, schema
 from gossamer.index.stems import stems_of
 from gossamer.index.words import is_unspaced, pairs, words_of
 
-WEIGHTS: Final = {"title": 3.0, "anchors": 2.0, "address": 1.2, "body": 1.0}
+WEIGHTS: Final = {"title": 3.0, "anchors": 1.0, "address": 1.2, "body": 1.0}
 """What a match in each field is worth."""
 _STEM: Final = 0.7
 """What a match is worth that is not letter by letter, beside one that is."""

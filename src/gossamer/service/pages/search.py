@@ -6,14 +6,13 @@ import re
 import time
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
-from weakref import WeakKeyDictionary
 
 import msgspec
 from fastapi import Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
 from gossamer.errors import QueryError
-from gossamer.index import Answer, Search
+from gossamer.index import Answer
 from gossamer.index.facets import SPANS, start_of
 from gossamer.service.callers import Caller
 from gossamer.service.pages import words
@@ -22,12 +21,10 @@ from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
 PER_PAGE: Final = 10
 LONGEST: Final = 1000  # characters of a query
 _EXAMPLES: Final = 5
-_EXAMPLES_HOLD: Final = 60.0  # seconds
 _MOST_BEFORE: Final = 2000  # characters of cursors that lead back
 _MOST_ROWS: Final = 8  # of a facet
 _SPOKEN: Final = {"day": "today", "week": "last 7 days", "month": "last 30 days", "year": "last 365 days"}
 _dated = re.compile(r"(?<!\S)(?:after|before):\S++")
-_found_examples: WeakKeyDictionary[Search, tuple[float, list[str]]] = WeakKeyDictionary()
 
 router = new_router()
 
@@ -124,7 +121,7 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         error=error,
         said=_said(answer, error),
         size=search.size(),
-        examples=[] if asked.query else _examples(search, time.monotonic()),
+        examples=[] if asked.query else search.terms(_EXAMPLES),
         chosen=_chosen(asked),
         facets=_facets(answer, asked, time.time()),
         before=asked.previous(),
@@ -133,15 +130,6 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         watch=asked.link(watching=True),
         unwatch=asked.link(),
     )
-
-
-def _examples(search: Search, now: float) -> list[str]:
-    """Finding them takes longer than a search, and on an empty page they may be a minute old."""
-    made_at, found = _found_examples.get(search, (0.0, []))
-    if not found or now - made_at > _EXAMPLES_HOLD:
-        found = search.terms(_EXAMPLES)
-        _found_examples[search] = (now, found)
-    return found
 
 
 def _said(answer: Answer | None, error: QueryError | None) -> str:
