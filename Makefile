@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-relevance fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-relevance fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -19,11 +19,21 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
-demo: $(VENV)/.installed  ## crawl a simulated web and show what was found (SECONDS=20 ends by itself)
+demo: $(VENV)/.installed  ## crawl a simulated web, search it, leave the search page open (SECONDS=20 ends by itself)
 	$(BIN)/python examples/demo.py --seconds $(SECONDS)
 
-test: $(VENV)/.installed-dev  ## run every test
+# Pages are tested in a browser. Where none can be installed, those tests say loudly that they did not run.
+$(VENV)/.browser: $(VENV)/.installed-dev
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+		|| { test "$$(id -u)" = 0 && { apt-get update -q; apt-get install -y -q --no-install-recommends chromium; }; } \
+		|| echo "There is no chromium, and it cannot be installed: pages are NOT TESTED in a browser."
+	@touch $@
+
+test: $(VENV)/.installed-dev $(VENV)/.browser  ## run every test
 	$(BIN)/python -m pytest $(TESTS)
+
+screenshots: $(VENV)/.installed-dev $(VENV)/.browser  ## pictures of all pages, light and dark, narrow and wide, in bench-work/
+	$(BIN)/python tests/acceptance/screenshots.py --out bench-work/screenshots
 
 lint: $(VENV)/.installed-dev  ## ruff, mypy, import contracts
 	$(BIN)/ruff check .

@@ -1,4 +1,5 @@
-"""`make demo`: a simulated web on loopback, a crawl of it with live progress, and what was found.
+"""`make demo`: a simulated web on loopback, a crawl of it with live progress, a search in what was found, and then the
+search page until Ctrl-C.
 
 Needs no internet, no database and no root.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,11 +19,13 @@ from gossamer.testing import World
 GOSSAMER = str(Path(sys.executable).with_name("gossamer"))
 HOME = Path("demo-crawl")
 HOSTS, PAGES = 60, 60
+WORD = "garden"
+PORT = 8000
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seconds", type=float, default=0, help="end by itself after about this long; 0: at the end")
+    options.add_argument("--seconds", type=float, default=0, help="end by itself after about this long; 0: with Ctrl-C")
     seconds = options.parse_args().seconds
     began = time.monotonic()
     if HOME.exists():
@@ -43,7 +47,7 @@ def main() -> int:
         crawl = [
             GOSSAMER, "crawl", World(1, HOSTS, PAGES, "realistic").url(0), "--dir", str(HOME), "--scope", "any",
             "--connect", f"*={address}", "--allow-private", "--delay", "0.1", "--contact", "https://example.org/demo",
-            *(["--time-limit", f"{max(seconds * 0.6, 1)}s"] if seconds else []),
+            *(["--time-limit", f"{max(seconds * 0.4, 1)}s"] if seconds else []),
         ]  # fmt: skip
         print("$", " ".join(crawl).replace(GOSSAMER, "gossamer"), "\n", flush=True)
         status = subprocess.run(crawl, check=False).returncode
@@ -51,13 +55,46 @@ def main() -> int:
             return status
         show(["urls", "--dir", str(HOME), "--state", "fetched"], "Some of what was fetched", 5)
         show(["urls", "--dir", str(HOME), "--state", "excluded"], "Some of what was left out, and why", 5)
-        print("\nA search ($ gossamer search garden --dir demo-crawl -n 3):", flush=True)
-        subprocess.run([GOSSAMER, "search", "garden", "--dir", str(HOME), "-n", "3"], check=False)
-        print(f"\nEverything is in {HOME}/: pages in warc/, readable by any web archive tool.")
-        print(f"The whole demo took {time.monotonic() - began:.0f} s. Go on with: gossamer status --dir {HOME}")
+        print(f"\nEverything is in {HOME}/: pages in warc/, readable by any web archive tool; the index in index/.")
+        find()
     finally:
         web.terminate()
         web.wait()
+    return serve(began + seconds if seconds else None)
+
+
+def find() -> None:
+    arguments = ["search", WORD, "--dir", str(HOME), "-n", "3"]
+    print(f"\nA search ($ gossamer {' '.join(arguments)}):", flush=True)
+    subprocess.run([GOSSAMER, *arguments], check=False)
+
+
+def serve(until: float | None) -> int:
+    """The search page, at the usual port if that is free."""
+    for port in (PORT, 0):
+        service = subprocess.Popen(
+            [GOSSAMER, "serve", "--dir", str(HOME), "--port", str(port)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if port else None,
+            text=True,
+        )
+        assert service.stdout is not None
+        said = service.stdout.readline()
+        if said:
+            break
+        service.wait()
+    address = said.partition("http://")[2].partition("/")[0]
+    if not address:
+        return 1
+    print(f"\nThe search page is at http://{address}/ - open it in a browser. Ctrl-C ends the demo.", flush=True)
+    try:
+        service.wait(None if until is None else max(1.0, until - time.monotonic()))
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        pass
+    finally:
+        service.send_signal(signal.SIGINT)
+        service.wait()
+    print(f"Go on with: gossamer search WORD --dir {HOME}, or gossamer serve --dir {HOME}")
     return 0
 
 

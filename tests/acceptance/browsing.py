@@ -25,6 +25,8 @@ MOVED = "http://www.coast.test/moved"
 PAGES = 23
 """With the word harbour, of which ten go on a page of results."""
 
+THINGS = "anchors barrels compasses fishermen oars pilots".split()
+
 # Every way that is known to run, load, send, navigate or refresh. Whatever succeeds shows: it asks for /ran, or leads
 # to another title or address.
 ATTACK = """<!DOCTYPE html>
@@ -40,18 +42,23 @@ ATTACK = """<!DOCTYPE html>
 <style>@import url(http://evil.test/import.css); body { background: url(/ran?css) }</style>
 </head><body onload="fetch('/ran?onload')" background="/ran?background">
 <p id="text">The hostile page has a harbour as well.</p>
-<img src="/ran?img" onerror="fetch('/ran?onerror')"><img srcset="/ran?srcset 2x"><picture><source srcset="/ran?picture"></picture>
-<svg onload="fetch('/ran?svg')"><script>fetch('/ran?svgscript')</script><use href="/ran?use#x"/><image href="/ran?image"/></svg>
-<svg><animate onbegin="fetch('/ran?begin')" attributeName="x" dur="1s"/><foreignObject><iframe src="/ran?foreign"></iframe></foreignObject></svg>
+<img src="/ran?img" onerror="fetch('/ran?onerror')"><img srcset="/ran?srcset 2x">
+<picture><source srcset="/ran?picture"></picture>
+<svg onload="fetch('/ran?svg')"><script>fetch('/ran?svgscript')</script>
+<use href="/ran?use#x"/><image href="/ran?image"/></svg>
+<svg><animate onbegin="fetch('/ran?begin')" attributeName="x" dur="1s"/>
+<foreignObject><iframe src="/ran?foreign"></iframe></foreignObject></svg>
 <math><mtext><script>fetch('/ran?math')</script></mtext></math>
 <iframe src="/ran?iframe"></iframe><iframe srcdoc="<script>top.location='/ran?srcdoc'</script>"></iframe>
 <iframe src="javascript:fetch('/ran?jsframe')"></iframe>
-<object data="/ran?object"></object><embed src="/ran?embed"><video src="/ran?video" poster="/ran?poster" autoplay></video>
+<object data="/ran?object"></object><embed src="/ran?embed">
+<video src="/ran?video" poster="/ran?poster" autoplay></video>
 <audio src="/ran?audio" autoplay onerror="fetch('/ran?audioerror')"></audio>
 <div><template shadowrootmode="open"><script>fetch('/ran?shadow')</script><img src="/ran?shadowimg"></template></div>
 <form id="f" action="/logout" method="post"><button id="post">Post</button></form>
 <form action="http://evil.test/form"><button id="send" formaction="/ran?formaction">Send</button></form>
-<input autofocus onfocus="fetch('/ran?focus')"><details open ontoggle="fetch('/ran?toggle')"><summary>x</summary></details>
+<input autofocus onfocus="fetch('/ran?focus')">
+<details open ontoggle="fetch('/ran?toggle')"><summary>x</summary></details>
 <a id="js" href="javascript:top.location='/ran?href'">javascript</a>
 <a id="data" href="data:text/html,<script>top.location='/ran?data'</script>" target="_top">data</a>
 <a id="ping" href="http://www.coast.test/" ping="http://evil.test/ping">a link</a>
@@ -71,11 +78,14 @@ def fill(web: TinyWeb) -> str:
     )
     for number in range(2, PAGES + 1):
         web.add_page(f"http://www.coast.test/{number}", body=_text(number, f"Quay {number} of the harbour"))
-    japanese = "<html lang=ja><title>港の風景</title><meta charset=shift_jis><h1>港の風景</h1><p>港には多くの船が停泊している。"
+    japanese = "<html lang=ja><meta charset=shift_jis><title>港の風景</title>"
+    japanese += "<h1>港の風景</h1><p>港には多くの船が停泊している。"
     web.add_page(JAPANESE, body=japanese.encode("shift_jis"), headers={"Content-Type": "text/html"})
     web.add_page(HOSTILE, body=ATTACK)
     web.add_page("http://deep.docs.coast.test/", body="<title>Deep documents</title><p>Nothing but lighthouses.")
-    web.add_page(TEXT, body="Plain notes of lanterns.\n<script>top.location='/ran?text'</script>", headers=_type("text/plain"))
+    web.add_page(
+        TEXT, body="Plain notes of lanterns.\n<script>top.location='/ran?text'</script>", headers=_type("text/plain")
+    )
     web.add_page(IMAGE, body=b"\x89PNG\r\n\x1a\n" + bytes(64), headers=_type("image/png"))
     web.add_redirect(MOVED, "/2")
     return HARBOUR
@@ -83,7 +93,7 @@ def fill(web: TinyWeb) -> str:
 
 def _text(number: int, title: str) -> str:
     return (
-        f"<!DOCTYPE html><html lang=en><title>{title}</title><h1>{title}</h1>"
+        f"<!DOCTYPE html><html lang=en><title>{title}, {THINGS[number % len(THINGS)]}</title><h1>{title}</h1>"
         f"<p>Ships number {number} lie in the harbour, <b>sails</b> furled, and their captains tell of storms.</p>"
         f'<p><a href="http://www.coast.test/">Back to the city</a> <a href="http://nowhere.test/">Elsewhere</a></p>'
     )

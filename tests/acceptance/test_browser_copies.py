@@ -98,7 +98,8 @@ def test_every_wall_holds_by_itself(context: BrowserContext, watch: Watch, addre
     url = f"{address}{copy_of(HOSTILE)}"
     page.goto(url)
     if without != "the cleaning":
-        # The sandbox alone lets images and frames load, the policy alone lets the frame try to go elsewhere. Neither runs a script.
+        # The sandbox alone lets images and frames load, the policy alone lets the frame try to go elsewhere. Neither
+        # runs a script.
         page.wait_for_load_state("networkidle")
         assert page.url == url
         assert "Stored copy" in page.title()

@@ -29,11 +29,11 @@ def asset(name: str) -> str:
     return f"/static/{name}?{_STAMPS[name]}"
 
 
-@router.get("/static/{name}")
-def static(name: str) -> Response:
+@router.get("/static/{path}")
+def static(path: str) -> Response:
     """For everyone: the page to log in needs them, and they say nothing."""
-    content = _FILES.get(name)
+    content = _FILES.get(path)
     if content is None:
         raise Problem(404, "There is no such file.")
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
-    return Response(content, media_type=_TYPES[name], headers=headers)
+    return Response(content, media_type=_TYPES[path], headers=headers)

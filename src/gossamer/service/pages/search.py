@@ -163,7 +163,8 @@ def _facets(answer: Answer | None, asked: Asked, now: float) -> list[tuple[str, 
             (value, number, asked.link(**{key: "" if value == kept else value}), value == kept)
             for value, number in answer.facets.get(key, [])[:_MOST_ROWS]
         ]
-        facets.append((name, rows))
+        if len(rows) > 1 or kept:  # one alone is no choice
+            facets.append((name, rows))
     facets.append(("Fetched", _dates(answer.facets.get("date", []), asked, now)))
     return [facet for facet in facets if facet[1]]
 
@@ -180,6 +181,8 @@ def _dates(counts: list[tuple[str, int]], asked: Asked, now: float) -> list[tupl
         word = f"{'after' if name in spans else 'before'}:{date}"
         chosen = word in asked.query.split()
         if chosen or (number and number != before and (number < total or name == "older")):
-            rows.append((_SPOKEN.get(name, name), number, asked.link(query=others if chosen else f"{others} {word}"), chosen))
+            rows.append(
+                (_SPOKEN.get(name, name), number, asked.link(query=others if chosen else f"{others} {word}"), chosen)
+            )
         before = number if name in spans else 0
     return rows

@@ -1,0 +1,86 @@
+"""How numbers, times, URLs and snippets are printed on pages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.service.pages import words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (-5, "just now"),
+        (0.9, "just now"),
+        (12, "12 s ago"),
+        (119, "1 min ago"),
+        (3 * 3600 + 59 * 60, "3 h ago"),
+        (86400 * 40, "40 d ago"),
+        (86400 * 365.25 * 2, "2 y ago"),
+    ],
+)
+def test_ago(seconds: float, said: str) -> None:
+    assert words.ago(1_700_000_000, 1_700_000_000 + seconds) == said
+
+
+def test_times() -> None:
+    assert words.moment(1_700_000_000) == "2023-11-14 22:13:20 UTC"
+    assert words.iso(1_700_000_000) == "2023-11-14T22:13:20Z"
+    assert words.moment(1e30) == "unknown"
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.0, "1 ms"), (0.0084, "8 ms"), (0.9999, "1.0 s"), (2.34, "2.3 s")])
+def test_took(seconds: float, said: str) -> None:
+    assert words.took(seconds) == said
+
+
+@pytest.mark.parametrize(("number", "said"), [(0, "0 B"), (999, "999 B"), (12_340, "12.3 kB"), (4_200_000, "4.2 MB")])
+def test_size(number: int, said: str) -> None:
+    assert words.size(number) == said
+
+
+@pytest.mark.parametrize(
+    ("url", "parts"),
+    [
+        ("http://a.test/", []),
+        ("http://a.test/docs/intro.html", ["docs", "intro.html"]),
+        ("http://a.test/%E6%B8%AF?q=%C3%A9", ["港", "?q=é"]),
+        ("http://a.test/a/b/c/d/e/f/g", ["a", "b", "…", "e", "f", "g"]),
+        ("http://a.test/%FF", ["%FF"]),
+        ("http://a.test/x%E2%80%AEfdp.exe", ["x%E2%80%AEfdp.exe"]),  # would be written from right to left
+        ("http://a.test/a%0Ab", ["a%0Ab"]),
+        ("http://a.test/" + "x" * 99, ["x" * 60 + "…"]),
+    ],
+)
+def test_paths_are_readable_and_do_not_deceive(url: str, parts: list[str]) -> None:
+    assert words.path_parts(url) == parts
+
+
+def test_a_page_without_title_has_a_name() -> None:
+    assert words.path_shown("http://a.test/") == "a.test"
+    assert words.path_shown("http://a.test/x/report.pdf") == "report.pdf"
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//a.test/", "JaVaScRiPt:x", ""])
+def test_only_the_web_is_linked_to(url: str) -> None:
+    assert not words.is_web(url)
+    assert words.is_web("http://a.test/")
+
+
+def test_snippets_keep_their_marks_and_nothing_else() -> None:
+    assert str(words.marked("a &lt;b&gt; <mark>c</mark>")) == "a &lt;b&gt; <mark>c</mark>"
+    for bad in ("<script>x</script>", "<mark onclick=x>", "<mark>open", "a > b", "<img src=x>", "<MARK>x</MARK>"):
+        assert "<" not in str(words.marked(bad))
+
+
+@given(st.text(alphabet="<>/markscript=\"' x&", max_size=40))
+def test_no_text_becomes_another_tag(text: str) -> None:
+    left = str(words.marked(text)).replace("<mark>", "").replace("</mark>", "")
+    assert "<" not in left
+    assert ">" not in left
+
+
+def test_parts_of_a_score() -> None:
+    assert words.parts([("title", 0.512), ("times, for links", 1.35)]) == [("title", "0.51"), ("for links", "× 1.35")]
