@@ -73,3 +73,15 @@ def test_nonsense_is_refused(home: Path, tmp_path: Path) -> None:
         explain(home, "ftp://a.test/")
     with pytest.raises(CrawlDirError):
         explain(tmp_path, "http://a.test/")
+
+
+def test_a_host_that_said_it_is_busy_is_visited_more_slowly_and_that_is_said(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", ["/busy", "/next"])
+        web.add_page("http://a.test/busy", status=503)
+        web.add_page("http://a.test/next")
+        crawl(tmp_path / "c", ["http://a.test/"], web.connect, time_limit="0.3s", max_tries=3)
+    explanation = explain(tmp_path / "c", "http://a.test/busy")
+    assert "it said that it is busy" in explanation.sentence
+    assert explanation.host is not None
+    assert explanation.host.delay >= explanation.host.added_delay > 0

@@ -119,7 +119,8 @@ def _why(visit: VisitRecord, host: HostView | None, policy: Policy, endless: boo
     if not host.robots_known:
         return f"It is queued; the robots.txt of its host comes first.{others}"
     if host.due > now:
-        return f"It is queued; its host rests {rest} ({host.delay:g} s between visits).{others}"
+        busy = "; it said that it is busy" if host.added_delay else ""
+        return f"It is queued; its host rests {rest} ({host.delay:.3g} s between visits{busy}).{others}"
     return f"It is queued, and waits for its turn.{others}"
 
 

@@ -53,7 +53,8 @@ def _lines(explanation: Explanation) -> list[str]:
     if host is not None:
         rows.append(("host", f"{host.name}: {count(host.pages)} pages, {count(host.queued)} URLs queued"))
         asked = f", of which robots.txt asks {host.crawl_delay:g} s" if host.crawl_delay else ""
-        rows.append(("delay", f"{host.delay:g} s between visits{asked}"))
+        busy = f", {host.added_delay:.1f} s of it because it said that it is busy" if host.added_delay else ""
+        rows.append(("delay", f"{host.delay:.3g} s between visits{asked}{busy}"))
         robots = f"known until {moment(host.robots_until)}" if host.robots_known else "not asked for yet"
         rows.append(("robots", robots))
         if host.failures:

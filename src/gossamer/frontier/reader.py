@@ -29,11 +29,12 @@ class HostView(msgspec.Struct):
     failures: int
     due: float
     crawl_delay: float
-    delay: float  # in force
+    delay: float  # in force, what was added included
     robots_known: bool
     robots_until: float
     mirror_of: str = ""  # the host whose pages it shows
     barren: dict[str, Barren] = {}  # its places that brought nothing new lately
+    added_delay: float = 0.0  # since it said that it is busy
 
 
 class HostCounts(msgspec.Struct, gc=False):
@@ -129,11 +130,12 @@ class FrontierReader:
             record.failures,
             record.due,
             record.crawl_delay,
-            manners.delay_of(record.crawl_delay),
+            manners.delay_of(record.crawl_delay) + record.added_delay,
             bool(rules),
             keys.read_robots(rules)[0] if rules else 0.0,
             notes.mirror_of,
             notes.barren,
+            record.added_delay,
         )
 
     def hosts(self) -> Iterator[HostCounts]:
