@@ -101,3 +101,4 @@ class Wanted(msgspec.Struct, frozen=True, gc=False):
     digest: str
     place: tuple[int, int, int]  # WARC file, offset, length
     payload: tuple[int, int, int] | None = None
+    latest: bool = True  # it is the last response to its URL

@@ -55,7 +55,12 @@ def lead(totals: dict[str, Any]) -> str:
 
 
 def _page(
-    title: str, made_at: float, sentence: str, notes: Iterable[str], figures: Iterable[tuple[str, str]], groups: list[Group]
+    title: str,
+    made_at: float,
+    sentence: str,
+    notes: Iterable[str],
+    figures: Iterable[tuple[str, str]],
+    groups: list[Group],
 ) -> str:
     style, script = _file("page.css"), _file("page.js")
     # Nothing may be loaded, and no script runs but ours, whatever a page of the web wrote into a title.

@@ -14,10 +14,10 @@ from typing import IO, Final
 import msgspec
 
 from gossamer.report.engine import Engine
-from gossamer.report.fact import Wanted
+from gossamer.report.fact import PAGE, Wanted
 from gossamer.report.shelf import Shelf
 from gossamer.report.source import CrawlSource
-from gossamer.report.workers import Task, Workers, cores
+from gossamer.report.workers import Workers, cores
 from gossamer.store import Place
 
 BATCH: Final = 250  # captures that a process reads at a time
@@ -48,8 +48,7 @@ def catch_up(source: CrawlSource, shelf: Shelf, engine: Engine, watch: Watch, pr
     done, total = source.sizes(places)
     made = Made(0, done, total)
     watch(made)
-    if processes is None:
-        processes = cores() if total - done > _FEW else 0
+    processes = processes_for(source, places, processes)
     reading = _Reading(source, places, watch, made)
     with Workers(source.places, processes) as workers, tempfile.TemporaryDirectory(dir=shelf.home) as scratch:
         filled = _Filling(shelf, engine, Path(scratch) / "lines")
@@ -61,10 +60,17 @@ def catch_up(source: CrawlSource, shelf: Shelf, engine: Engine, watch: Watch, pr
     return made.captures
 
 
+def processes_for(source: CrawlSource, places: dict[str, Place], wished: int | None) -> int:
+    """How many processes are to read what is behind the places; 0: the caller himself."""
+    done, total = source.sizes(places)
+    return (cores() if total - done > _FEW else 0) if wished is None else wished
+
+
 def batches_of(source: CrawlSource, watch: Watch) -> Iterator[list[Wanted]]:
-    """All captures, for those who read them all."""
+    """Pages as they were seen last, for those who read them all."""
     done, total = source.sizes({})
-    return _Reading(source, {}, watch, Made(0, done, total)).batches(told=True)
+    for batch in _Reading(source, {}, watch, Made(0, done, total)).batches(told=True):
+        yield [wanted for wanted in batch if wanted.kind == PAGE and wanted.latest]
 
 
 class _Reading:
@@ -133,6 +139,3 @@ class _Filling:
 
     def close(self) -> None:
         self.flush()
-
-
-__all__ = ["Made", "Task", "Watch", "batches_of", "catch_up"]

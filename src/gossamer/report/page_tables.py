@@ -242,7 +242,9 @@ def meaning(status: int) -> str:
 
 def matrix(engine: Engine) -> Table:
     """Links between the domains with most pages: a row for each that links, a column for each that is linked to."""
-    names = [row[0] for row in engine.rows(f"SELECT domain FROM pages GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {TOP}")]
+    names = [
+        row[0] for row in engine.rows(f"SELECT domain FROM pages GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {TOP}")
+    ]
     found = {
         (source, target): links
         for source, target, links in engine.rows(

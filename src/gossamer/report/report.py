@@ -97,7 +97,14 @@ def make_report(
 
 def _total(table: Table, totals: dict[str, Any]) -> int:
     """What shares are of: all there is, where a table shows the largest only or counts some twice."""
-    if table.name in ("suffixes", "domains_by_pages", "domains_by_hosts", "hosts", "server_software", "server_versions"):
+    if table.name in (
+        "suffixes",
+        "domains_by_pages",
+        "domains_by_hosts",
+        "hosts",
+        "server_software",
+        "server_versions",
+    ):
         return int(totals[{"pages": "pages", "hosts": "hosts_with_pages"}[table.measure]])
     return round(sum(value or 0 for value in table.column(table.measure))) if table.measure else 0
 

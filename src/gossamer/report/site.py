@@ -150,7 +150,9 @@ def _tables(engine: Engine, source: CrawlSource, host: str) -> Iterator[Table]:
             (host,),
         )
         kind = Field(column, title, "number" if column == "status" else "text")
-        yield Table({"status": "status_codes"}.get(column, f"{column}s"), title, "", (kind, _PAGES), rows, "bars", "pages")
+        yield Table(
+            {"status": "status_codes"}.get(column, f"{column}s"), title, "", (kind, _PAGES), rows, "bars", "pages"
+        )
     links = Field("links", "Links")
     yield Table(
         "in_links",

@@ -44,7 +44,8 @@ class CrawlSource:
         self.position = self._meta("store", StorePosition)
         self.statistics = self._meta("statistics", Statistics)
         self.progress = self._meta("progress", Progress)
-        self.hosts = self._frontier.counts().hosts
+        counts = self._frontier.counts()
+        self.hosts, self.urls = counts.hosts, counts.urls
         self.directories = list(directories_of(self.directory.warc, self.position).values())
         self._captures = Captures(self.directory.warc)
         self._records = RecordFiles(self.directories)
@@ -111,6 +112,7 @@ class CrawlSource:
             capture.digest,
             _numbers(stored),
             None if payload is None else _numbers(payload),
+            visit is not None and visit.stored == stored,
         )
 
     def _payload(self, capture: Capture) -> Locator | None:
@@ -142,5 +144,3 @@ def _kind(visit: VisitRecord | None, capture: Capture) -> str:
 
 def _numbers(place: Locator) -> tuple[int, int, int]:
     return place.file, place.offset, place.length
-
-

@@ -77,7 +77,9 @@ def series(labels: Sequence[str], values: Sequence[float], title: str) -> str:
     parts = [*_grid(axis), f'<path class="area" d="{"".join(points)}L{_WIDTH - _RIGHT} {base}Z"/>']
     for number in sorted({0, len(labels) // 2, len(labels) - 1}) if labels else ():
         x = _LEFT + (number + 0.5) * width
-        anchor = ' style="text-anchor:start"' if number == 0 else ' style="text-anchor:end"' * (number == len(labels) - 1)
+        anchor = (
+            ' style="text-anchor:start"' if number == 0 else ' style="text-anchor:end"' * (number == len(labels) - 1)
+        )
         parts.append(f'<text class="x"{anchor} x="{x:.1f}" y="{base + 16}">{escape(labels[number])}</text>')
     return _drawn(parts, title, axis)
 
@@ -107,6 +109,5 @@ def _tick(value: float) -> str:
 def _drawn(parts: list[str], title: str, axis: Axis) -> str:
     scale = " (log scale)" if axis.log else ""
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}{scale}">'
-        f"{''.join(parts)}</svg>"
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}{scale}">{"".join(parts)}</svg>'
     )

@@ -58,9 +58,13 @@ def _lines(table: Table, shown: int = _ROWS) -> list[str]:
     most = max(rows[0][measure] or 0, 1)
     lines = ["", f"{table.title} ({table.fields[measure].title})"]
     for row in rows:
-        label = " ".join(
-            filter(None, (written(field, value) for field, value in zip(table.fields[:measure], row, strict=False)))
-        ) if table.name == "status_codes" else written(table.fields[0], row[0])
+        label = (
+            " ".join(
+                filter(None, (written(field, value) for field, value in zip(table.fields[:measure], row, strict=False)))
+            )
+            if table.name == "status_codes"
+            else written(table.fields[0], row[0])
+        )
         label = label if len(label) <= _WIDTH else label[: _WIDTH - 1] + "…"
         bar = "█" * max(round(_BAR * (row[measure] or 0) / most), 1 if row[measure] else 0)
         number = count(row[measure] or 0)

@@ -9,7 +9,6 @@ from gossamer.report.engine import Engine, files_of
 from gossamer.report.fact import COLUMNS
 
 
-
 def open_facts(engine: Engine, paths: Sequence[Path]) -> None:
     """Make `facts` (every capture), `pages`, `robots` and `domain_links`."""
     if paths:
@@ -35,11 +34,11 @@ def _open_latest(engine: Engine, view: str, kind: str) -> None:
         engine.rows(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM facts WHERE kind = '{kind}'")
         return
     engine.rows(
-        f"CREATE OR REPLACE TEMP TABLE latest_{view} AS SELECT newest.file AS file, newest.\"offset\" AS \"offset\" FROM"
+        f'CREATE OR REPLACE TEMP TABLE latest_{view} AS SELECT newest.file AS file, newest."offset" AS "offset" FROM'
         f" (SELECT max({{'at': fetched_at, 'file': file, 'offset': \"offset\"}}) AS newest FROM facts"
         f" WHERE kind = '{kind}' GROUP BY hash(url))"
     )
     engine.rows(
-        f"CREATE OR REPLACE VIEW {view} AS SELECT facts.* FROM facts SEMI JOIN latest_{view} USING (file, \"offset\")"
+        f'CREATE OR REPLACE VIEW {view} AS SELECT facts.* FROM facts SEMI JOIN latest_{view} USING (file, "offset")'
         f" WHERE kind = '{kind}'"
     )
