@@ -33,7 +33,7 @@ URLS: Final = (
     Column("status", "USMALLINT", "of the last response; null where there was none"),
     Column("depth", "USMALLINT", "links from a seed"),
     Column("fetched_at", "TIMESTAMP", "of the last visit, UTC"),
-    Column("tries", "USMALLINT", "failed tries"),
+    Column("tries", "USMALLINT", "how often it was tried"),
     Column("reason", "VARCHAR", "why it is dead or excluded"),
 )
 _MOMENTS: Final = ("fetched_at", "last_modified")

@@ -18,6 +18,7 @@ from gossamer.report.writing import count, harmless, moment, share, short, size,
 
 _SHOWN: Final = 20  # rows of a table at first; the others are folded
 _FOLDED: Final = 200
+_LONGEST: Final = 2000  # characters of any text
 _TEXTS: Final = ("text", "url")
 _FIGURES: Final[tuple[tuple[str, str, Kind], ...]] = (
     ("pages", "Pages", "count"), ("ok", "of these 2xx", "count"), ("urls", "URLs known", "count"),
@@ -176,7 +177,7 @@ def _heat(value: int, most: int) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(text, quote=True)
+    return escape(harmless(text, _LONGEST), quote=True)
 
 
 def _id(title: str) -> str:

@@ -43,7 +43,12 @@ def look(body: bytes, content_type: str | None) -> tuple[str, str, str]:
     html = _html.search(head)
     declared = _lang.search(html[1]) if html else None
     language, _ = language_of(declared[1] if declared else "", shown(text))
-    return charset, " ".join(unescape(title[1][:1000]).split())[:_LONGEST] if title else "", language
+    return charset, clean(" ".join(unescape(title[1][:1000]).split())) if title else "", language
+
+
+def clean(text: str) -> str:
+    """A title or a header, of bounded length, without what means something to a terminal or a database."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text[:_LONGEST])
 
 
 def shown(text: str) -> str:

@@ -5,6 +5,7 @@ captures -> workers -> lines of JSON -> a Parquet file -> the manifest, which sa
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import IO, Final
 
 import msgspec
 
+from gossamer.errors import DiskFullError
 from gossamer.report.engine import Engine
 from gossamer.report.fact import PAGE, Wanted
 from gossamer.report.shelf import Shelf
@@ -50,13 +52,21 @@ def catch_up(source: CrawlSource, shelf: Shelf, engine: Engine, watch: Watch, pr
     watch(made)
     processes = processes_for(source, places, processes)
     reading = _Reading(source, places, watch, made)
-    with Workers(source.places, processes) as workers, tempfile.TemporaryDirectory(dir=shelf.home) as scratch:
+    with (
+        Workers(source.places, processes) as workers,
+        tempfile.TemporaryDirectory(prefix=".facts-", dir=shelf.home) as scratch,
+    ):
         filled = _Filling(shelf, engine, Path(scratch) / "lines")
         try:
             for lines in workers.results("lines", reading.batches()):
                 filled.add(lines, reading.passed())
-        finally:
-            filled.close()
+            filled.flush()
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFullError(
+                    f"The disk that holds {shelf.home} is full. Free some room, then run the same command again."
+                ) from error
+            raise
     return made.captures
 
 
@@ -136,6 +146,3 @@ class _Filling:
             self._shelf.add(self._engine, self._path, self._rows, self._places)
             self._rows = 0
         self._began = monotonic()
-
-    def close(self) -> None:
-        self.flush()

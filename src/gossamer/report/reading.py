@@ -20,7 +20,7 @@ from gossamer.model.media_type import media_type_of
 from gossamer.model.url import host_of, normalize, split
 from gossamer.parse import LinkScanner
 from gossamer.report.fact import PAGE, ROBOTS, Fact, Wanted
-from gossamer.report.look import look
+from gossamer.report.look import clean, look
 from gossamer.rules.robots import Robots, product_token
 from gossamer.rules.robots_tag import robots_tag
 from gossamer.store import Record, RecordFiles
@@ -86,12 +86,12 @@ class FactReader:
         body = decoded(record.head, raw, self._most).body
         fact.fetched_at, fact.truncated, fact.address = record.fetched_at, record.truncated, record.address
         fact.encoded_size, fact.size = len(raw), len(body)
-        fact.server = _clean(headers.get("server", ""))
+        fact.server = clean(headers.get("server", ""))
         fact.last_modified = _date(headers.get("last-modified", ""))
         if record.refers_to is not None and record.refers_to[0] != record.url:
             fact.duplicate_of = record.refers_to[0]
         declared = media_type_of([value for name, value in page.headers if name.lower() == "content-type"])
-        fact.type = _clean(declared.essence) if declared else ""
+        fact.type = clean(declared.essence) if declared else ""
         if fact.kind == ROBOTS and 200 <= record.status < 300:
             rules = Robots.parse(body, self._token)
             fact.crawl_delay, fact.closed = rules.crawl_delay, not rules.allows("/")
@@ -156,10 +156,6 @@ def domain_and_suffix(host: str) -> tuple[str, str]:
         return domain, "address"
     # Where the host is a public suffix itself, it is its own domain, and its own suffix.
     return domain, domain.partition(".")[2] or domain
-
-
-def _clean(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text[:_LONGEST])
 
 
 def _date(text: str) -> float | None:

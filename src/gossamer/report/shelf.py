@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -104,7 +105,7 @@ class Shelf:
         for path in self.home.iterdir():
             if path.name.removeprefix(".").startswith("facts-") and path.name not in named:
                 with suppress(OSError):
-                    path.unlink()
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _merge(self, engine: Engine, manifest: Manifest) -> None:
         """The small files at the end become one, so that their number stays small, however often one looks."""
