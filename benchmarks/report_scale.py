@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from machine import cores, description, load
+from machine import description, load
 from processes import finish, tidy_when_terminated
 from synthetic_urls import SyntheticWeb
 from tables import figure, table
@@ -46,14 +46,16 @@ SELECT 'https://www.h' || h || '.d' || (h % 40000) || suffix || path AS url,
   CASE WHEN i % 97 = 96 THEN 'robots' ELSE 'page' END AS kind,
   'www.h' || h || '.d' || (h % 40000) || suffix AS host, 'd' || (h % 40000) || suffix AS domain,
   suffix[2:] AS suffix,
-  CASE WHEN r < 0.86 THEN 200 WHEN r < 0.92 THEN 301 WHEN r < 0.97 THEN 404 WHEN r < 0.99 THEN 302 ELSE 500 END AS status,
+  CASE WHEN r < 0.86 THEN 200 WHEN r < 0.92 THEN 301 WHEN r < 0.97 THEN 404 WHEN r < 0.99 THEN 302 ELSE 500 END
+    AS status,
   CASE WHEN r < 0.95 THEN 'text/html' WHEN r < 0.98 THEN 'application/pdf' ELSE 'text/plain' END AS type,
   CASE WHEN r < 0.3 THEN 'html' WHEN r < 0.4 THEN 'php' WHEN r < 0.43 THEN 'pdf' ELSE '' END AS extension,
   exp(6 + 8 * s)::UBIGINT AS size, exp(5 + 7 * s)::UBIGINT AS encoded_size,
   CASE WHEN i % 97 = 96 THEN NULL ELSE (s * 12)::USMALLINT END AS depth, {begin} + i / 900.0 AS fetched_at,
   ['nginx', 'Apache', 'cloudflare', 'nginx/1.25.' || (h % 9), 'Microsoft-IIS/10.0', ''][1 + h % 6] AS server,
   '198.51.' || (h % 200) || '.' || (h % 251) AS address,
-  ['en', 'de', 'fr', 'ja', 'es', 'ru', 'th', ''][1 + h % 8] AS language, ['utf-8', 'windows-1252'][1 + h % 2] AS charset,
+  ['en', 'de', 'fr', 'ja', 'es', 'ru', 'th', ''][1 + h % 8] AS language,
+  ['utf-8', 'windows-1252'][1 + h % 2] AS charset,
   'Title of page ' || i AS title,
   CASE WHEN r < 0.86 THEN exp(7 * s)::UINTEGER ELSE NULL END AS links,
   [host] || list_transform(range(5), lambda k: 'www.h' || ((h * 31 + k * k * 977 + i % 13) % {hosts}) || '.d'

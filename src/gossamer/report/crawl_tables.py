@@ -56,8 +56,8 @@ def _state_field(state: State) -> Field:
 
 def faults(outcomes: Outcomes, statistics: Statistics) -> Table:
     dead = _by_reason(outcomes, State.DEAD)
-    reasons = sorted({*dead, *statistics.reasons}, key=lambda reason: (-dead[reason], reason))
-    rows = [(reason, dead[reason], statistics.reasons.get(reason, 0)) for reason in reasons]
+    found = ((reason, dead[reason], statistics.reasons.get(reason, 0)) for reason in {*dead, *statistics.reasons})
+    rows = sorted(found, key=lambda row: (-row[2], -row[1], row[0]))
     fields = (Field("reason", "Reason", "text"), Field("urls", "URLs given up"), Field("tries", "Failed tries"))
     about = "Visits that brought no page. Tries that were repeated with success are counted as tries only."
     return Table("faults", "Faults", about, fields, rows, "bars", "tries")

@@ -66,7 +66,10 @@ def _page(
     style, script = _file("page.css"), _file("page.js")
     # Nothing may be loaded, and no script runs but ours, whatever a page of the web wrote into a title.
     allowed = b64encode(sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'; base-uri 'none'; "
+        "form-action 'none'"
+    )
     contents = "".join(f'<a href="#{_id(group.title)}">{_text(group.title)}</a>' for group in groups)
     shown = "".join(f"<div><dt>{_text(name)}</dt><dd>{_text(value)}</dd></div>" for name, value in figures)
     return "".join(
@@ -95,7 +98,8 @@ def _group(group: Group) -> Iterator[str]:
 
 
 def _article(table: Table) -> str:
-    wide = ' class="wide"' if table.chart in ("matrix", "series") or len(table.fields) > 5 else ""
+    crowded = len(table.fields) > 5 or any(field.kind in ("moment", "url") for field in table.fields)
+    wide = ' class="wide"' if crowded or table.chart in ("matrix", "series") else ""
     button = f'<button type="button" data-table="t-{table.name}">Copy as CSV</button>' if table.rows else ""
     head = f'<div class="head"><h3>{_text(table.title)}</h3>{button}</div><p class="about">{_text(table.about)}</p>'
     if not table.rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -121,7 +122,7 @@ QUESTIONS: Final = (
     Question(
         "hosts",
         "Hosts with most pages",
-        "`gossamer report --host NAME` says more of one.",
+        "gossamer report --host NAME says more of one.",
         (
             Field("host", "Host", "text"),
             _PAGES,
@@ -228,9 +229,26 @@ QUESTIONS: Final = (
 
 def page_tables(engine: Engine) -> dict[str, Table]:
     tables = {question.name: question.ask(engine) for question in QUESTIONS}
+    for name in ("links_per_page", "sizes"):
+        tables[name].rows = _filled(tables[name].rows, lambda start: max(2 * start, 1))
+    tables["url_lengths"].rows = _filled(tables["url_lengths"].rows, lambda start: start + 10)
+    tables["depths"].rows = _filled(tables["depths"].rows, lambda start: start + 1, last=False)
     codes = tables["status_codes"]
     codes.rows = [(status, meaning(status), *rest) for status, _, *rest in codes.rows]
     return tables
+
+
+def _filled(rows: list[tuple[Any, ...]], after: Callable[[int], int], last: bool = True) -> list[tuple[Any, ...]]:
+    """With the ranges in between of which there is nothing: a histogram shows them. `last`: a range names its end."""
+    if not rows:
+        return rows
+    known = {row[0]: row for row in rows}
+    filled, start = [], rows[0][0]
+    while start <= rows[-1][0]:
+        empty = (start, after(start) - 1, 0) if last else (start, 0, 0)
+        filled.append(known.get(start, empty))
+        start = after(start)
+    return filled
 
 
 def meaning(status: int) -> str:

@@ -26,7 +26,7 @@ _GROUPS = {
     "What came back": ("status_codes", "faults", "exclusions", "truncated"),
     "Servers": ("server_software", "server_versions"),
     "Domains": ("suffixes", "domains_by_pages", "domains_by_hosts", "hosts"),
-    "Links": ("links_per_page", "link_matrix", "domain_links", "linked_domains"),
+    "Links": ("links_per_page", "linked_domains", "link_matrix", "domain_links"),
     "Documents": ("types", "extensions", "languages", "charsets", "sizes", "url_lengths"),
     "The crawl": ("speed", "states", "depths", "url_depths", "robots", "freshness"),
     "What repeats itself": ("findings", "duplicates"),
@@ -47,8 +47,10 @@ class Report(msgspec.Struct):
     behind: int = 0
 
     def groups(self) -> Iterator[Group]:
+        """For people, who see in the matrix how much a domain links to itself."""
+        tables = {**self.tables, "domain_links": _between(self.tables["domain_links"])}
         for title, names in _GROUPS.items():
-            yield Group(title, [self.tables[name] for name in names])
+            yield Group(title, [tables[name] for name in names])
 
     def as_json(self) -> dict[str, Any]:
         """docs/report.md has the names, which are stable."""
@@ -65,6 +67,12 @@ class Report(msgspec.Struct):
                 for name, table in self.tables.items()
             },
         }
+
+
+def _between(table: Table) -> Table:
+    rows = [row for row in table.rows if row[0] != row[1]]
+    about = "From registered domain to another."
+    return msgspec.structs.replace(table, rows=rows, about=about, total=0)
 
 
 def make_report(

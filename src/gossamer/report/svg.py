@@ -9,7 +9,7 @@ from typing import Final
 
 from gossamer.report.writing import short
 
-_WIDTH, _HEIGHT = 640, 220
+_WIDTH, _WIDE, _HEIGHT = 640, 1240, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 8, 10, 34
 _MOST_LABELS: Final = 14
 _UNEVEN: Final = 200  # from which the largest is so much more than the smallest that only a log axis shows both
@@ -51,7 +51,7 @@ def histogram(labels: Sequence[str], values: Sequence[float], title: str) -> str
     axis = Axis(values)
     base = _HEIGHT - _BOTTOM
     width = (_WIDTH - _LEFT - _RIGHT) / max(len(values), 1)
-    parts = [*_grid(axis)]
+    parts = [*_grid(axis, _WIDTH)]
     every = ceil(len(labels) / _MOST_LABELS)
     for number, (label, value) in enumerate(zip(labels, values, strict=True)):
         x, top = _LEFT + number * width, axis.y(value)
@@ -61,27 +61,27 @@ def histogram(labels: Sequence[str], values: Sequence[float], title: str) -> str
         )
         if number % every == 0:
             parts.append(f'<text class="x" x="{x + width / 2:.1f}" y="{base + 16}">{escape(label)}</text>')
-    return _drawn(parts, title, axis)
+    return _drawn(parts, title, axis, _WIDTH)
 
 
 def series(labels: Sequence[str], values: Sequence[float], title: str) -> str:
-    """Steps: each value holds until the next."""
+    """Steps, over the whole width of a page: each value holds until the next."""
     axis = Axis(values)
     axis = axis if not axis.log else _Linear(values)
     base = _HEIGHT - _BOTTOM
-    width = (_WIDTH - _LEFT - _RIGHT) / max(len(values), 1)
+    width = (_WIDE - _LEFT - _RIGHT) / max(len(values), 1)
     points = [f"M{_LEFT} {base}"]
     for number, value in enumerate(values):
         x = _LEFT + number * width
         points.append(f"L{x:.1f} {axis.y(value):.1f}L{x + width:.1f} {axis.y(value):.1f}")
-    parts = [*_grid(axis), f'<path class="area" d="{"".join(points)}L{_WIDTH - _RIGHT} {base}Z"/>']
+    parts = [*_grid(axis, _WIDE), f'<path class="area" d="{"".join(points)}L{_WIDE - _RIGHT} {base}Z"/>']
     for number in sorted({0, len(labels) // 2, len(labels) - 1}) if labels else ():
         x = _LEFT + (number + 0.5) * width
         anchor = (
             ' style="text-anchor:start"' if number == 0 else ' style="text-anchor:end"' * (number == len(labels) - 1)
         )
         parts.append(f'<text class="x"{anchor} x="{x:.1f}" y="{base + 16}">{escape(labels[number])}</text>')
-    return _drawn(parts, title, axis)
+    return _drawn(parts, title, axis, _WIDE)
 
 
 class _Linear(Axis):
@@ -93,21 +93,21 @@ class _Linear(Axis):
         self.ticks = [number * step for number in range(ceil(max(values, default=0) / step) + 1)] or [0.0, 1.0]
 
 
-def _grid(axis: Axis) -> list[str]:
+def _grid(axis: Axis, width: int) -> list[str]:
     lines = []
     for tick in axis.ticks:
         y = axis.y(tick)
-        lines.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        lines.append(f'<line class="grid" x1="{_LEFT}" x2="{width - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         lines.append(f'<text class="y" x="{_LEFT - 6}" y="{y + 4:.1f}">{_tick(tick)}</text>')
     return lines
 
 
 def _tick(value: float) -> str:
-    return short(value) if value >= 10 or value == int(value) else f"{value:g}"
+    return short(value).replace(".0", "") if value >= 10 or value == int(value) else f"{value:g}"
 
 
-def _drawn(parts: list[str], title: str, axis: Axis) -> str:
+def _drawn(parts: list[str], title: str, axis: Axis, width: int) -> str:
     scale = " (log scale)" if axis.log else ""
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}{scale}">{"".join(parts)}</svg>'
-    )
+    if axis.log:
+        parts.append(f'<text class="y" x="{width - _RIGHT}" y="{_HEIGHT - 2}">log scale</text>')
+    return f'<svg viewBox="0 0 {width} {_HEIGHT}" role="img" aria-label="{escape(title)}{scale}">{"".join(parts)}</svg>'

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gossamer.agent.numbers import count, moment, rate, share, size, span
+from gossamer.agent.numbers import count, moment, rate, size, span
+from gossamer.agent.numbers import share as whole_share
 from gossamer.report.table import Field
 
 _LONGEST: Final = 300  # characters of a text in a cell
@@ -30,6 +31,11 @@ def written(field: Field, value: Any) -> str:
     if field.kind == "moment":
         return moment(value)
     return f"{value:.0f}" if field.kind == "number" else count(round(value))
+
+
+def share(part: float, whole: float) -> str:
+    """Whole per cents; what is there is not nothing."""
+    return "<1 %" if 0 < part < whole / 100 else whole_share(part, whole)
 
 
 def short(number: float) -> str:
