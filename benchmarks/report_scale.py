@@ -9,10 +9,12 @@ facts are made in one process, which gives the time of a page.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 from machine import description, load
@@ -20,12 +22,11 @@ from processes import finish, tidy_when_terminated
 from synthetic_urls import SyntheticWeb
 from tables import figure, table
 
-from gossamer.agent import run
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.progress import Progress
 from gossamer.config import Config, FrontierConfig, PolicyConfig
-from gossamer.config import load as load_config
 from gossamer.frontier import Frontier
+from gossamer.model.url import host_of, split
 from gossamer.report.engine import Engine
 from gossamer.report.fact import COLUMNS
 from gossamer.report.report import make_facts
@@ -33,6 +34,7 @@ from gossamer.report.shelf import File, Manifest, Shelf
 from gossamer.rules.policy import Policy
 from gossamer.rules.scope import Scope
 from gossamer.testing import SimServer, World
+from gossamer.testing.web.truth import walk
 
 _PACKAGES = ("duckdb", "rocksdict", "msgspec")
 _TARGET = 60.0  # seconds for a million pages
@@ -115,22 +117,69 @@ def report_once(home: Path, out: Path) -> dict[str, float]:
 
 def fact_cost(folder: Path, pages: int) -> tuple[int, float]:
     """Captures, and CPU seconds that one process took to make their facts."""
-    world = World(7, 20, pages // 20, "realistic", faults=0.0)
+    world = World(7, 20, max(pages // 20, 1), "realistic", faults=0.0)
     home = folder / "small"
-    with SimServer.running(world) as server:
-        settings = {
-            "policy.delay": "0", "scope.scope": "any", "fetch.allow_private": True, "fetch.connect": [server.connect],
-            "agent.max_pages": str(pages),
-        }  # fmt: skip
-        run(load_config(None, settings), home, [world.url(0)])
+    crawled(world, home)
     began = time.process_time()
     return make_facts(home, processes=0), time.process_time() - began
 
 
+def crawled(world: World, home: Path) -> None:
+    with SimServer.running(world) as server:
+        command = [
+            sys.executable, "-m", "gossamer", "crawl", world.url(0), "--dir", str(home), "--delay", "0", "--scope", "any",
+            "--allow-private", "--connect", server.connect, "--no-index",
+        ]  # fmt: skip
+        done = finish(command, home.parent, None, 3600.0)
+    if done.status:
+        raise RuntimeError(f"gossamer ended with status {done.status}: {done.errors[-2000:]}")
+
+
+def beside_truth(folder: Path, pages: int) -> bool:
+    """A crawl of a simulated web, and whether the report says of it what is true."""
+    world = World(11, max(pages // 200, 1), 200, "plain")
+    home = folder / "truth"
+    crawled(world, home)
+    runs = []
+    for _ in range(2):  # the first one makes the facts
+        command = [sys.executable, "-m", "gossamer", "report", "--dir", str(home), "--json"]
+        runs.append(finish(command, folder, None, 3600.0))
+    found = json.loads(runs[-1].output)
+    tables = found["tables"]
+    statuses: Counter[int] = Counter()
+    links: Counter[int] = Counter()
+    between: Counter[tuple[str, str]] = Counter()
+    for url, expected in walk(world, [world.url(0)]):
+        if expected.fetched:
+            statuses[expected.status] += 1
+            host = world.find(host_of(url))
+            resource = None if host is None else world.resource(host, split(url)[1].encode())
+            assert host is not None
+            assert resource is not None
+            targets = {target for target in world.links(host, resource) if world.url(*target) != url}
+            links[1 << len(targets).bit_length() - 1 if targets else 0] += 1
+            between.update((host.domain, world.names.domain(other)) for other, _ in targets)
+    good = {
+        "pages": found["totals"]["pages"] == statuses.total(),
+        "status codes": {row["status"]: row["pages"] for row in tables["status_codes"]} == statuses,
+        "links per page": {row["from"]: row["pages"] for row in tables["links_per_page"] if row["pages"]} == links,
+        "links": found["totals"]["links"] == between.total(),
+        "links between domains": all(
+            between[row["source"], row["target"]] == row["links"] for row in tables["domain_links"]
+        ),
+        "top domains": [row["pages"] for row in tables["domains_by_pages"]] != [],
+    }
+    times = [f"{one.seconds:.1f} s, {one.cpu_seconds:.1f} s of CPU, {one.peak_rss / 1e6:,.0f} MB" for one in runs]
+    print(f"a crawl of {statuses.total():,} pages, as the simulated web knows it to be: {good}")
+    print(f"first report: {times[0]}; second: {times[1]}; load {load():.1f}")
+    return all(good.values())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pages", nargs="*", type=float, default=[1e5, 1e6])
+    parser.add_argument("pages", nargs="*", type=float, default=[1e5, 1e6], help="of the generated facts; 0: none")
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--truth", type=int, default=0, help="pages of a crawl whose report is compared with the truth")
     parser.add_argument("--small", type=int, default=2000, help="pages of the crawl whose facts are made")
     arguments = parser.parse_args()
     tidy_when_terminated()
@@ -138,7 +187,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="gossamer-bench-"))
     rows, good = [], True
     try:
-        for pages in map(int, arguments.pages):
+        for pages in filter(None, map(int, arguments.pages)):
             home = folder / f"crawl-{pages}"
             build_frontier(home, pages)
             build_facts(home, pages)
@@ -152,12 +201,13 @@ def main() -> int:
                 f"{size / 1e6:,.1f} MB", f"{page / 1e3:,.0f} kB", f"{best['load']:.1f}",
             ])  # fmt: skip
             shutil.rmtree(home)
-        print(table(["pages", "report", "CPU", "peak RSS", "facts on disk", "page", "load"], rows))
+        if rows:
+            print(table(["pages", "report", "CPU", "peak RSS", "facts on disk", "page", "load"], rows), flush=True)
+        if arguments.truth:
+            good &= beside_truth(folder, arguments.truth)
         if arguments.small:
             captures, seconds = fact_cost(folder, arguments.small)
-            print(
-                f"making facts: {captures:,} captures, {seconds / captures * 1e6:,.0f} µs of CPU each; {len(cores())} cores"
-            )
+            print(f"making facts: {captures:,} captures, {seconds / captures * 1e6:,.0f} µs of CPU each")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0 if good else 1

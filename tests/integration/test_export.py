@@ -161,7 +161,7 @@ def test_wacz_describes_what_it_holds(wacz: zipfile.ZipFile, home: Path) -> None
 def test_wacz_lists_its_pages(wacz: zipfile.ZipFile) -> None:
     first, *pages = [json.loads(line) for line in wacz.read("pages/pages.jsonl").splitlines()]
     assert first["format"] == "json-pages-1.0"
-    assert [page["url"] for page in pages][0] == "http://a.test/"
+    assert pages[0]["url"] == "http://a.test/"
     assert {page["url"] for page in pages} == {"http://a.test/", "http://a.test/b", "http://c.test/"}
     assert pages[0]["title"] == '=A, "é"'
     assert pages[0]["ts"].endswith("Z")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -256,7 +257,7 @@ def test_another_crawl_under_the_same_name(tmp_path: Path) -> None:
 
 def test_while_the_crawl_runs(tmp_path: Path) -> None:
     """The report is asked for from within the crawl: it takes no lock, and sees the last commit."""
-    seen = []
+    seen: list[tuple[bool, bool]] = []
     home = tmp_path / "c"
 
     def look(progress: Any) -> None:
@@ -302,6 +303,10 @@ def test_progress_reaches_the_end(copy: Path) -> None:
     assert told == sorted(told)
 
 
+def _answer(answer: bytes, request: object) -> bytes:
+    return answer
+
+
 HOSTILE = "\x1b]0;owned\x07<script>alert(1)</script>\u202e\0\"'\\"
 
 
@@ -323,7 +328,7 @@ def test_a_web_that_means_harm(tmp_path: Path) -> None:
     ]
     heads = [
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nServer: \x1b[31m<b>'; DROP TABLE facts\xff\xfe\r\n",
-        b'HTTP/1.1 200 OK\r\nContent-Type: text/html; charset="\xff\r\nLast-Modified: Mon, 99 Foo 99999 00:00:00 GMT\r\n',
+        b'HTTP/1.1 200 OK\r\nContent-Type: text/html; charset="\xff\r\nLast-Modified: Mon, 99 Foo 99999 00:00 GMT\r\n',
         b"HTTP/1.1 299 \r\nContent-Type: text/<script>\r\nContent-Encoding: gzip\r\n",
         b"HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Type: ;;;\r\n",
     ]
@@ -333,7 +338,7 @@ def test_a_web_that_means_harm(tmp_path: Path) -> None:
             for other, body in enumerate(bodies):
                 answer = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
                 path = f"/{number}/{other}/%3Cscript%3E.%2E'%22"
-                web.add_handler(f"http://a.test{path}", lambda request, answer=answer: answer)
+                web.add_handler(f"http://a.test{path}", partial(_answer, answer))
                 paths.append(path)
         web.add_page("http://a.test/", paths)
         crawl(tmp_path / "c", ["http://a.test/"], web.connect, types=["*/*"])

@@ -30,7 +30,7 @@ class Crawled:
         self.world = world
         self.home = home
         with SimServer.running(world) as server:
-            options = {"duplicates": "follow", "types": ["*/*"]} if world.profile.varied else {}
+            options: dict[str, Any] = {"duplicates": "follow", "types": ["*/*"]} if world.profile.varied else {}
             crawl(home, [world.url(0)], server.connect, **options)
         self.truth = reachable(world, [world.url(0)])
         self.fetched = {url: found for url, found in self.truth.items() if found.fetched}
@@ -203,7 +203,7 @@ def test_types_and_extensions(varied: Crawled) -> None:
 
 
 def _extension(url: str) -> str:
-    name, dot, extension = url.partition("?")[0].rpartition("/")[2].rpartition(".")
+    _, dot, extension = url.partition("?")[0].rpartition("/")[2].rpartition(".")
     return extension.lower() if dot and extension.isalnum() else "(none)"
 
 

@@ -27,6 +27,7 @@ TOTALS = dict.fromkeys(
 
 
 def table(name: str, label: str) -> Table:
+    fields: tuple[Field, ...]
     if name == "link_matrix":
         fields = (Field("source", "From", "text"), Field(label, label), Field("b", "b"))
         return Table(name, "Links", "", fields, [(label, 90_000, 1), ("b", 0, 5)], "matrix")

@@ -13,6 +13,7 @@ from gossamer.report.look import look, shown
 from gossamer.report.reading import domain_and_suffix
 from gossamer.report.terms import terms
 
+UTF_8, LATIN_1 = "text/html;charset=utf-8", "text/html;charset=latin1"
 WORDS = "The harbour of the old town has boats and nets, and the boats go out at night for herring. " * 12
 GERMAN = "Der Hafen der alten Stadt hat Boote und Netze, und die Boote fahren in der Nacht nach Heringen aus. " * 12
 
@@ -20,8 +21,8 @@ GERMAN = "Der Hafen der alten Stadt hat Boote und Netze, und die Boote fahren in
 @pytest.mark.parametrize(
     ("page", "content_type", "expected"),
     [
-        (f"<html lang=en><title> A &amp;\n B </title>{WORDS}".encode(), "text/html;charset=utf-8", ("utf-8", "A & B", "en")),
-        (f"<html><TITLE lang=de>Ä</title>{GERMAN}".encode("latin-1"), "text/html;charset=latin1", ("windows-1252", "Ä", "de")),
+        (f"<html lang=en><title> A &amp;\n B </title>{WORDS}".encode(), UTF_8, ("utf-8", "A & B", "en")),
+        (f"<html><TITLE lang=de>Ä</title>{GERMAN}".encode("latin-1"), LATIN_1, ("windows-1252", "Ä", "de")),
         (f'<meta charset=utf-8><html lang="de">{WORDS}'.encode(), None, ("utf-8", "", "en")),
         (f"<html lang='de-AT'><title>x</title><style>{WORDS}</style>{GERMAN}".encode(), "text/html;charset=utf-8",
          ("utf-8", "x", "de-AT")),
@@ -53,8 +54,8 @@ def test_no_bytes_raise(body: bytes, content_type: str | None) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["<" * 60_000, "<script" * 9_000, "<!--" * 15_000, "<title" * 10_000, "<html " + "lang" * 15_000, "<svg></svg" * 6_000,
-     "<title>" * 9_000, "&#" * 30_000, "<html lang=" * 6_000],
+    ["<" * 60_000, "<script" * 9_000, "<!--" * 15_000, "<title" * 10_000, "<html " + "lang" * 15_000,
+     "<svg></svg" * 6_000, "<title>" * 9_000, "&#" * 30_000, "<html lang=" * 6_000],
 )  # fmt: skip
 def test_hostile_pages_are_quick(page: str) -> None:
     began = process_time()

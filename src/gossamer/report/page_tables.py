@@ -184,8 +184,8 @@ QUESTIONS: Final = (
         "Lengths of URLs",
         "Characters.",
         _RANGE,
-        "SELECT least(url_length // 10, 50) * 10, CASE WHEN url_length >= 500 THEN 2083 ELSE (url_length // 10) * 10 + 9"
-        " END, count(*) FROM pages GROUP BY ALL ORDER BY 1",
+        "SELECT least(url_length // 10, 50) * 10, CASE WHEN url_length < 500 THEN (url_length // 10) * 10 + 9"
+        " ELSE 2083 END, count(*) FROM pages GROUP BY ALL ORDER BY 1",
         "histogram",
     ),
     Question(
@@ -266,7 +266,8 @@ def matrix(engine: Engine) -> Table:
     found = {
         (source, target): links
         for source, target, links in engine.rows(
-            "SELECT source, target, links FROM domain_links WHERE list_contains(?, source) AND list_contains(?, target)",
+            "SELECT source, target, links FROM domain_links"
+            " WHERE list_contains(?, source) AND list_contains(?, target)",
             (names, names),
         )
     }

@@ -29,6 +29,7 @@ _SAMPLE: Final = 200  # pages of the host that are read for its terms, and as ma
 _TERMS: Final = 30
 _MOST: Final = 100  # rows of a table
 _PAGES = Field("pages", "Pages")
+_LINKS = "SELECT host, unnest(to_hosts) AS target, unnest(to_counts) AS links FROM pages WHERE links > 0 AND"
 
 
 class Site(msgspec.Struct):
@@ -44,8 +45,8 @@ class Site(msgspec.Struct):
         named = f" “{totals['title']}”." if totals["title"] else ""
         return (
             f"{count(totals['pages'])} pages, {size(totals['bytes'])}; {count(totals['inside_links'])} links inside,"
-            f" {count(totals['out_links'])} out to {count(totals['out_hosts'])} hosts, {count(totals['in_links'])} in from"
-            f" {count(totals['in_hosts'])}.{named}"
+            f" {count(totals['out_links'])} out to {count(totals['out_hosts'])} hosts,"
+            f" {count(totals['in_links'])} in from {count(totals['in_hosts'])}.{named}"
         )
 
     def figures(self) -> list[tuple[str, str]]:
@@ -109,13 +110,12 @@ def _totals(engine: Engine, host: str) -> dict[str, Any]:
     )
     inside, outside, hosts = engine.row(
         "SELECT coalesce(sum(links) FILTER (target = ?), 0)::UBIGINT, coalesce(sum(links) FILTER (target <> ?),"
-        " 0)::UBIGINT, count(DISTINCT target) FILTER (target <> ?) FROM (SELECT unnest(to_hosts) AS target,"
-        " unnest(to_counts) AS links FROM pages WHERE host = ? AND links > 0)",
+        f" 0)::UBIGINT, count(DISTINCT target) FILTER (target <> ?) FROM ({_LINKS} host = ?)",
         (host, host, host, host),
     )
     links, sources = engine.row(
-        "SELECT coalesce(sum(links), 0)::UBIGINT, count(DISTINCT host) FROM (SELECT host, unnest(to_hosts) AS target,"
-        " unnest(to_counts) AS links FROM pages WHERE host <> ? AND list_contains(to_hosts, ?)) WHERE target = ?",
+        "SELECT coalesce(sum(links), 0)::UBIGINT, count(DISTINCT host) FROM"
+        f" ({_LINKS} host <> ? AND list_contains(to_hosts, ?)) WHERE target = ?",
         (host, host, host),
     )
     delay, closed = engine.row("SELECT max(crawl_delay), bool_or(closed) FROM robots WHERE host = ?", (host,))
@@ -160,9 +160,8 @@ def _tables(engine: Engine, source: CrawlSource, host: str) -> Iterator[Table]:
         "Hosts whose pages link here.",
         (Field("host", "Host", "text"), links, _PAGES),
         engine.rows(
-            "SELECT host, sum(links)::UBIGINT, count(*) FROM (SELECT host, unnest(to_hosts) AS target, unnest(to_counts)"
-            " AS links FROM pages WHERE host <> ? AND list_contains(to_hosts, ?)) WHERE target = ? GROUP BY 1"
-            f" ORDER BY 2 DESC, 1 LIMIT {_MOST}",
+            f"SELECT host, sum(links)::UBIGINT, count(*) FROM ({_LINKS} host <> ? AND list_contains(to_hosts, ?))"
+            f" WHERE target = ? GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MOST}",
             (host, host, host),
         ),
         "bars",
@@ -174,8 +173,8 @@ def _tables(engine: Engine, source: CrawlSource, host: str) -> Iterator[Table]:
         "Hosts that its pages link to.",
         (Field("host", "Host", "text"), links, _PAGES),
         engine.rows(
-            "SELECT target, sum(links)::UBIGINT, count(*) FROM (SELECT unnest(to_hosts) AS target, unnest(to_counts) AS"
-            f" links FROM pages WHERE host = ? AND links > 0) WHERE target <> ? GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MOST}",
+            f"SELECT target, sum(links)::UBIGINT, count(*) FROM ({_LINKS} host = ?) WHERE target <> ? GROUP BY 1"
+            f" ORDER BY 2 DESC, 1 LIMIT {_MOST}",
             (host, host),
         ),
         "bars",

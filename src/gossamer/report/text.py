@@ -29,7 +29,8 @@ def report_text(report: Report) -> str:
         f" ({count(totals['robots_excluded'])} by robots.txt).",
         f"{count(totals['links'])} links, {_middle(totals['median_links'])} on a page in the middle;"
         f" {size(totals['median_size'] or 0)} a page in the middle;"
-        f" {count(totals['duplicate_pages'])} pages repeat others, {count(totals['findings'])} places repeat themselves.",
+        f" {count(totals['duplicate_pages'])} pages repeat others,"
+        f" {count(totals['findings'])} places repeat themselves.",
     ]
     if report.behind:
         lines.append("Another process is making facts: what it has not reached yet is not in here.")

@@ -20,8 +20,8 @@ def open_facts(engine: Engine, paths: Sequence[Path]) -> None:
         _open_latest(engine, view, kind)
     engine.rows(
         "CREATE OR REPLACE TEMP TABLE domain_links AS SELECT source, target, sum(links)::UBIGINT AS links FROM"
-        " (SELECT domain AS source, unnest(to_domains) AS target, unnest(to_counts) AS links FROM pages WHERE links > 0)"
-        " GROUP BY ALL"
+        " (SELECT domain AS source, unnest(to_domains) AS target, unnest(to_counts) AS links FROM pages"
+        " WHERE links > 0) GROUP BY ALL"
     )
 
 

@@ -73,12 +73,14 @@ def export_wacz(home: Path, out: Path, watch: Callable[[Made], None], processes:
     fresh = out.with_name(f".{out.name}.new")
     with CrawlSource(home) as source, facts_of(source, watch, processes) as (engine, _):
         try:
-            with tempfile.TemporaryDirectory(prefix=".gossamer-", dir=out.absolute().parent) as scratch:
-                with open(fresh, "wb") as file:
-                    with ZipFile(file, "w", ZIP_STORED) as zipped:
-                        pages = _fill(zipped, source, engine, Path(scratch), watch)
-                    file.flush()
-                    os.fsync(file.fileno())
+            with (
+                tempfile.TemporaryDirectory(prefix=".gossamer-", dir=out.absolute().parent) as scratch,
+                open(fresh, "wb") as file,
+            ):
+                with ZipFile(file, "w", ZIP_STORED) as zipped:
+                    pages = _fill(zipped, source, engine, Path(scratch), watch)
+                file.flush()
+                os.fsync(file.fileno())
             fresh.replace(out)
         finally:
             fresh.unlink(missing_ok=True)
