@@ -43,7 +43,7 @@ def main() -> int:
         crawl = [
             GOSSAMER, "crawl", World(1, HOSTS, PAGES, "realistic").url(0), "--dir", str(HOME), "--scope", "any",
             "--connect", f"*={address}", "--allow-private", "--delay", "0.1", "--contact", "https://example.org/demo",
-            *(["--time-limit", f"{max(seconds * 0.8, 1)}s"] if seconds else []),
+            *(["--time-limit", f"{max(seconds * 0.6, 1)}s"] if seconds else []),
         ]  # fmt: skip
         print("$", " ".join(crawl).replace(GOSSAMER, "gossamer"), "\n", flush=True)
         status = subprocess.run(crawl, check=False).returncode
@@ -51,6 +51,8 @@ def main() -> int:
             return status
         show(["urls", "--dir", str(HOME), "--state", "fetched"], "Some of what was fetched", 5)
         show(["urls", "--dir", str(HOME), "--state", "excluded"], "Some of what was left out, and why", 5)
+        print("\nA search ($ gossamer search garden --dir demo-crawl -n 3):", flush=True)
+        subprocess.run([GOSSAMER, "search", "garden", "--dir", str(HOME), "-n", "3"], check=False)
         print(f"\nEverything is in {HOME}/: pages in warc/, readable by any web archive tool.")
         print(f"The whole demo took {time.monotonic() - began:.0f} s. Go on with: gossamer status --dir {HOME}")
     finally:

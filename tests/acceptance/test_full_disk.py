@@ -6,13 +6,15 @@ import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from test_command_line import captures, crawl_of, fetched, gossamer, truth
 
-from gossamer.errors import DiskFullError
+from gossamer.errors import CrawlDirError, DiskFullError
 from gossamer.frontier.database import Database
+from gossamer.index import Entry, IndexWriter, Search
 from gossamer.testing import SimServer, World
 
 
@@ -67,3 +69,39 @@ def _commits(database: Database, number: int) -> bool:
     except DiskFullError:
         return False
     return True
+
+
+def test_a_full_disk_stops_the_index_with_a_sentence_and_more_room_lets_it_go_on(small_disk: Path) -> None:
+    path = small_disk / "index"
+    writer = IndexWriter(path, 15_000_000)
+    committed = 0
+    with suppress(DiskFullError):
+        while True:
+            writer.upsert([_searched(number) for number in range(committed, committed + 100)])
+            writer.commit(str(committed + 100).encode())
+            committed += 100
+    with pytest.raises(DiskFullError, match=r"is full.*nothing committed is lost"):
+        writer.commit(b"never")
+    writer.close(merges=False)
+    assert Search([path]).answer("harbour").total == committed
+    subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+    again = IndexWriter(path, 15_000_000)
+    assert again.position == str(committed).encode()
+    again.upsert([_searched(number) for number in range(committed, 3000)])
+    again.commit(b"")
+    again.close()
+    assert Search([path]).answer("harbour").total == 3000
+
+
+def _searched(number: int) -> Entry:
+    return Entry(f"https://a.test/{number}", 1.0, body="harbour " + os.urandom(2000).hex(" ", 3))
+
+
+def test_an_index_that_cannot_be_written_is_not_called_damaged(small_disk: Path) -> None:
+    writer = IndexWriter(small_disk / "index", 15_000_000)
+    writer.commit(b"")
+    writer.close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    for use in (lambda: IndexWriter(small_disk / "index", 15_000_000), lambda: Search([small_disk / "index"]).size()):
+        with pytest.raises(CrawlDirError, match="needs the right to write"):
+            use()

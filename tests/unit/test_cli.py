@@ -37,6 +37,7 @@ class Recorded:
         watch: Callable[[Progress], None] | None = None,
         every: float = 0.5,
         notice: Callable[[str], None] | None = None,
+        index: agent.IndexProcess | None = None,
     ) -> Summary:
         self.config, self.home, self.seeds = config, home, list(seeds)
         assert watch
@@ -78,7 +79,7 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         "agent.max_pages": ("100", 100),
         "agent.time_limit": ("90s", 90.0),
     }
-    assert set(flags) | {"fetch.allow_private"} == {name for name, option in OPTIONS.items() if option.flag}
+    assert set(flags) | {"fetch.allow_private", "index.on"} == {name for name, option in OPTIONS.items() if option.flag}
     arguments = ["crawl", "https://example.org", "--dir", str(tmp_path), "--allow-private", "--no-index"]
     for name, (text, _) in flags.items():
         arguments += [OPTIONS[name].flag, text]
@@ -87,6 +88,7 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         section, _, key = name.partition(".")
         assert getattr(getattr(crawl.config, section), key) == value, name
     assert crawl.config.fetch.allow_private
+    assert not crawl.config.index.on
     assert crawl.home == tmp_path
     assert crawl.seeds == ["https://example.org"]
 
@@ -189,7 +191,9 @@ def test_a_file_named_takes_the_place_of_the_kept_settings(crawl: Recorded, tmp_
             ["crawl", "x", "--dir", "DIR", "--agents", "2"],
             "--agents: '2' is not possible yet; this version runs 1 agent",
         ),
-        (["crawl", "x", "--dir", "DIR", "--index"], "--index: this version has no full-text index yet"),
+        (["search", "x", "--dir", "DIR"], "is not a crawl: it has no gossamer.toml"),
+        (["index", "--dir", "DIR"], "is not a crawl: it has no gossamer.toml"),
+        (["index", "--dir", "DIR", "--rebuild", "--follow"], "--rebuild and --follow: give one of them"),
         (
             ["crawl", "x", "--dir", "DIR", "--strategy", "best"],
             "--strategy: 'best' is not known; this version has breadth",
@@ -233,7 +237,7 @@ def test_json_is_the_last_line_of_stdout(crawl: Recorded, tmp_path: Path, capsys
     crawl.result = Progress(
         pages=12, ok=11, urls=40, hosts=2, seconds=1.23456, reason="max_pages", run_pages=6, running=False
     )
-    assert run(["crawl", "x", "--dir", str(tmp_path), "--json"]) == 0
+    assert run(["crawl", "x", "--dir", str(tmp_path), "--json", "--no-index"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out) == {
         "pages": 12,
@@ -246,6 +250,8 @@ def test_json_is_the_last_line_of_stdout(crawl: Recorded, tmp_path: Path, capsys
         "seconds": 1.235,
         "cpu_seconds": 0.0,
         "reason": "max_pages",
+        "searchable": 0,
+        "index_cpu_seconds": 0.0,
     }
     assert "3 / 12 pages · 4,112/s" in err
     assert "seed ftp://x is left out" in err

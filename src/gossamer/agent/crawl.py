@@ -15,6 +15,7 @@ import uvloop
 
 from gossamer.agent.agent import Agent
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.index_process import IndexProcess
 from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
@@ -43,20 +44,32 @@ def run(
     watch: Callable[[Progress], None] | None = None,
     every: float = 0.5,
     notice: Callable[[str], None] | None = None,
+    index: IndexProcess | None = None,
 ) -> Summary:
-    """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly."""
+    """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly.
+
+    `index` runs beside it; to wait for it, or to stop it, is left to the caller.
+    """
     # Hardly anything of a crawl is in a cycle: looking for garbage every 700 objects costs more than it finds.
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
-    crawl = Crawl(config, home, seeds, notice or (lambda _: None))
+    crawl = Crawl(config, home, seeds, notice or (lambda _: None), index)
     return uvloop.run(crawl.run(watch, every))
 
 
 class Crawl:
     """One run of a crawl: checks, seeds, the agent, the last commit."""
 
-    def __init__(self, config: Config, home: Path, seeds: Iterable[str], notice: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        home: Path,
+        seeds: Iterable[str],
+        notice: Callable[[str], None],
+        index: IndexProcess | None = None,
+    ) -> None:
         self._config = config
+        self._index = index
         self._directory = CrawlDir(home)
         self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
         self._seeds = iter(seeds)
@@ -112,6 +125,8 @@ class Crawl:
     ) -> Summary:
         settings = LiveSettings(self._directory.settings, self._config, self._notice)
         beside = [asyncio.create_task(settings.follow(lambda config: agent.change(self._within_limits(config))))]
+        if self._index is not None:
+            beside.append(asyncio.create_task(self._index.keep_running()))
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
         try:

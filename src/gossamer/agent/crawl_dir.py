@@ -30,6 +30,7 @@ class CrawlDir:
         self.settings = home / "gossamer.toml"
         self.frontier = home / "frontier"
         self.warc = home / "warc"
+        self.index = home / "index"
         self.logs = home / "logs"
         self._lock: IO[str] | None = None
 

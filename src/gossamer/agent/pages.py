@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Self
@@ -16,6 +18,7 @@ from gossamer.config import load
 from gossamer.fetch.decode import decoded
 from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Locator, Page
+from gossamer.model.media_type import media_type_of
 from gossamer.model.url import normalize
 from gossamer.store import Captures, Record, RecordFiles, StorePosition, directories_of
 
@@ -139,14 +142,13 @@ class PageReader:
 
 
 def stored_page(record: Record, raw: bytes, place: Locator, most: int) -> StoredPage:
-    page = Page(record.url, record.status, record.head, raw, b"", record.fetched_at, 0.0, "")
-    body = decoded(record.head, raw, most).body
+    headers = Page(record.url, record.status, record.head, b"", b"", 0.0, 0.0, "").headers
     return StoredPage(
         record.url,
         record.status,
-        page.headers,
-        body,
-        page.header("content-type"),
+        headers,
+        decoded(record.head, raw, most).body,
+        content_type_of(record.head),
         record.fetched_at,
         place,
         record.digest,
@@ -154,3 +156,17 @@ def stored_page(record: Record, raw: bytes, place: Locator, most: int) -> Stored
         record.truncated,
         record.head,
     )
+
+
+_types_in = re.compile(rb"\ncontent-type[ \t]*+:[ \t]*+([^\r\n]*+)", re.I).findall
+
+
+def content_type_of(head: bytes) -> str | None:
+    """As the crawl understood it; None where the head says nothing that can be."""
+    return _content_type(b"\n".join(_types_in(head)))
+
+
+@lru_cache(maxsize=1024)
+def _content_type(values: bytes) -> str | None:
+    found = media_type_of([value.decode("latin-1") for value in values.split(b"\n")])
+    return None if found is None else str(found)

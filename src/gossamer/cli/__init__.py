@@ -20,6 +20,8 @@ COMMANDS = {
     "status": "Say what a crawl does or did.",
     "report": "Say what a crawl has found.",
     "export": "Write pages, links, URLs or a web archive to a file.",
+    "search": "Search the pages of a crawl.",
+    "index": "Bring the index of a crawl up to date.",
     "simweb": "Serve a simulated web.",
 }
 

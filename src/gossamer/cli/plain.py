@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
+from gossamer.agent.index_status import IndexStatus
 from gossamer.agent.progress import Progress, Summary
 from gossamer.cli.numbers import count, rate, share, size, span
 
@@ -40,6 +41,10 @@ class PlainProgress:
 
     def notice(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        """What goes on after the crawl itself."""
+        self.notice(text)
 
 
 def progress_line(progress: Progress) -> str:
@@ -74,7 +79,20 @@ def summary_text(summary: Summary, home: Path) -> str:
     return _table([*rows, ("data", str(home / "warc"))])
 
 
-def status_text(progress: Progress, home: Path, now: float | None = None) -> str:
+def waiting_line(status: IndexStatus) -> str:
+    """While the crawl has ended and its index has not."""
+    if status.done < status.total:
+        what = f"{share(status.done, status.total)} of the pages are indexed"
+    else:
+        what = "the last pages are written again with the links that lead to them"
+    return f"index: {what}; Ctrl-C skips this, and the next run goes on with it"
+
+
+def searchable_text(summary: Summary, home: Path) -> str:
+    return _table([("search", f"{count(summary.searchable)} pages: gossamer search QUERY --dir {home}")])
+
+
+def status_text(progress: Progress, home: Path, now: float | None = None, index: IndexStatus | None = None) -> str:
     if progress.running:
         state = f"running for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
     else:
@@ -101,6 +119,9 @@ def status_text(progress: Progress, home: Path, now: float | None = None) -> str
     rows += _breakdown(progress)
     if progress.running and progress.limit:
         rows.append(("limit", progress.limit))
+    if index is not None:
+        skipped = f", {count(index.skipped)} could not be read" if index.skipped else ""
+        rows.append(("search", f"{count(index.pages)} pages, {share(index.done, index.total)} indexed{skipped}"))
     return _table([*rows, ("data", str(home / "warc"))])
 
 

@@ -29,7 +29,7 @@ def status(directory: Path, findings: bool, as_json: bool) -> int:
     else:
         from gossamer.cli.plain import status_text
 
-        print(status_text(progress, directory))
+        print(status_text(progress, directory, index=agent.read_index_status(directory / "index")))
     return 0
 
 

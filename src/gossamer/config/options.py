@@ -454,6 +454,25 @@ class StoreConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexConfig:
+    """The full-text index, written by a process of its own."""
+
+    on: bool = declare(
+        True,
+        Switch(),
+        "Index pages while they are crawled, so that gossamer search finds them seconds later.",
+        cost="Up to one more core, at low priority, and disk for the text of the pages; pages are fetched no slower.",
+        flag="--index",
+    )
+    buffer: int = declare(
+        64 * 1024**2,
+        Size(15 * 1000**2, 4 * 1024**3),
+        "Memory for pages that are not yet in the index.",
+        cost="This much memory of the indexing process, beside about 150 MB; too little means smaller parts to merge.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig:
     """The loop: its limits and its commits."""
 
@@ -503,6 +522,7 @@ class Config:
     parse: ParseConfig = ParseConfig()
     frontier: FrontierConfig = FrontierConfig()
     store: StoreConfig = StoreConfig()
+    index: IndexConfig = IndexConfig()
     agent: AgentConfig = AgentConfig()
     hosts: tuple[HostRule, ...] = ()
     urls: tuple[UrlRule, ...] = ()

@@ -8,7 +8,6 @@ import msgspec
 from backports import zstd
 
 _LEVEL: Final = 3
-_MAX_UNPACKED: Final = 64 << 20
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -41,9 +40,11 @@ def pack(entry: Entry) -> bytes:
 
 def _scalar(entry: Entry) -> Entry:
     """The same without halves of surrogate pairs, which no encoding has."""
-    values = {name: getattr(entry, name) for name in entry.__struct_fields__}
-    values["anchors"] = [_readable(anchor) for anchor in entry.anchors]
-    return Entry(**{name: _readable(value) if isinstance(value, str) else value for name, value in values.items()})
+    texts = {
+        name: _readable(getattr(entry, name))
+        for name in ("url", "title", "description", "body", "main", "language", "type")
+    }
+    return msgspec.structs.replace(entry, anchors=[_readable(anchor) for anchor in entry.anchors], **texts)
 
 
 def _readable(text: str) -> str:

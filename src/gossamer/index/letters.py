@@ -1,15 +1,15 @@
 """Letters that mean the same are made the same: width, case, accents.
 
-`folded` is what the words of pages and of queries go through, so that `Ｃａｆé`, `CAFE` and `café` are one word. Marks are
-taken off letters of Latin and Greek, points off Hebrew and Arabic. In other scripts they make another letter (か and が,
-й and и) and stay.
+`folded` is what the words of pages and of queries go through, so that `Ｃａｆé`, `CAFE` and `café` are one word. Marks
+are taken off letters of Latin and Greek, points off Hebrew and Arabic. In other scripts they make another letter (か
+and が, й and и) and stay.
 """
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 _BY_HAND: Final = {
@@ -21,7 +21,7 @@ _BY_HAND: Final = {
 _MARKED: Final = ((0xC0, 0x250), (0x370, 0x400), (0x1E00, 0x2000))
 """Latin and Greek: letters here are without their marks what people type."""
 DROPPED: Final = (
-    # Soft hyphens, joiners and marks of direction; combining marks that were not part of a letter; what chooses a glyph.
+    # Soft hyphens, joiners and marks of direction; marks that were not part of a letter; what chooses a glyph.
     "\u00ad\u034f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u0300-\u0360\ufe00-\ufe0f"
     # The points of Hebrew and Arabic, and the stroke that only fills a line.
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670"
@@ -39,13 +39,13 @@ def _table() -> dict[int, str | None]:
             if parts != letter and letter not in _BY_HAND:
                 table[code] = "".join(part for part in parts if not unicodedata.combining(part))
     ends = DROPPED.split("-")
-    for before, after in zip(ends, ends[1:], strict=False):
+    for before, after in pairwise(ends):
         for code in range(ord(before[-1]), ord(after[0]) + 1):
             table[code] = None
     for single in DROPPED.replace("-", ""):
         table[ord(single)] = None
     # The digits of all scripts are one.
-    for code in range(0x660, sys.maxunicode if sys.maxunicode < 0x20000 else 0x20000):
+    for code in range(0x660, 0x20000):
         letter = chr(code)
         if letter.isdecimal() and code not in table:
             table[code] = str(unicodedata.decimal(letter))

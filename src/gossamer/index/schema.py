@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 from urllib.parse import unquote
 
 from tantivy import Document, Filter, Index, Schema, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 from xxhash import xxh3_64_intdigest
 
-from gossamer.index.entry import Entry, pack
+from gossamer.index.entry import Entry
 from gossamer.index.stems import primary, stems_of
-from gossamer.index.words import MAX_WORD, searched, words_of
+from gossamer.index.words import MAX_WORD, searched
 from gossamer.model.domain import reversed_host, without_port
 from gossamer.model.url import host_of
 
@@ -42,7 +42,7 @@ def schema() -> Schema:
     build.add_text_field("host", tokenizer_name="raw", index_option="basic", fast=True)
     build.add_text_field("language", tokenizer_name="raw", index_option="basic", fast=True)
     build.add_integer_field("fetched", fast=True)
-    build.add_unsigned_field("order", fast=True)
+    build.add_unsigned_field("rank", fast=True)
     build.add_unsigned_field("digest", fast=True, indexed=True)
     build.add_float_field("weight", fast=True)
     build.add_bytes_field("entry", stored=True)
@@ -57,18 +57,17 @@ def prepared(index: Index) -> Index:
     return index
 
 
-def document_of(entry: Entry) -> Document:
+def document_of(entry: Entry, packed: bytes) -> Document:
     """Nothing in an entry makes this raise: texts are cut, and what is no Unicode text is replaced."""
     stems = stems_of(entry.language)
     document = Document()
 
     def add(field: str, text: str) -> list[str]:
-        words = words_of(text)
-        if not words:
+        spelled, chunks = searched(text)
+        if not chunks:
             return []
-        spelled = " ".join(searched(words))
-        endings = [stem for word in words if (stem := stems[word])] if stems is not None else []
-        if field != "body" and endings:
+        endings = [stem for chunk in chunks if (stem := stems[chunk])] if stems is not None else []
+        if field not in ("body", "address") and endings:
             spelled += f" {_GAP} " + f" {_GAP} ".join(endings)
         document.add_text(field, spelled)
         return endings
@@ -85,7 +84,7 @@ def document_of(entry: Entry) -> Document:
         room -= len(anchor)
         if room <= 0:
             break
-    host = host_of(entry.url)
+    host = host_in(entry.url)
     add("address", address_of(entry.url))
     document.add_text("url", url_term(entry.url))
     for tag in tags_of(host, entry.language, entry.type):
@@ -94,22 +93,29 @@ def document_of(entry: Entry) -> Document:
     document.add_text("language", primary(entry.language)[:_MAX_TAG])
     document.add_integer("fetched", int(entry.fetched_at))
     key = xxh3_64_intdigest(entry.url.encode("utf-8", "surrogatepass"))
-    document.add_unsigned("order", key)
-    document.add_unsigned("digest", digest_key(entry.digest) if entry.digest else key)
-    document.add_float("weight", 2 ** weight_of(entry.url, entry.inlinks) - 2)
-    document.add_bytes("entry", pack(entry))
+    weight = weight_of(entry.url, entry.inlinks)
+    document.add_float("weight", 2**weight - 2)  # tantivy multiplies by log2(2 + this)
+    document.add_unsigned("rank", rank_of(key, weight))
+    document.add_unsigned("digest", xxh3_64_intdigest(entry.digest) if entry.digest else key)
+    document.add_bytes("entry", packed)
     return document
+
+
+def rank_of(key: int, weight: float) -> int:
+    """The order of pages that match equally well: by weight, then at random, but always the same. No two are equal."""
+    return min(255, int((weight - 1) * 128)) << 56 | key >> 8
 
 
 def position_document(position: bytes) -> Document:
     document = Document()
     document.add_text("tags", POSITION)
-    document.add_bytes("entry", bytes([VERSION]) + position)
+    document.add_bytes("entry", position)
     return document
 
 
-def digest_key(digest: bytes) -> int:
-    return xxh3_64_intdigest(digest)
+def host_in(url: str) -> str:
+    """As `host_of`, but nothing in what should be a URL makes it raise."""
+    return host_of(url) if "://" in url else ""
 
 
 def url_term(url: str) -> str:
@@ -125,7 +131,8 @@ def address_of(url: str) -> str:
     return f"{without_port(host)} {unquote(path)}"
 
 
-def tags_of(host: str, language: str, media_type: str) -> list[str]:
+@lru_cache(4096)
+def tags_of(host: str, language: str, media_type: str) -> tuple[str, ...]:
     """What filters ask for: the host alone, the domains it is in, language and type, each with its sign in front."""
     name = without_port(host)
     tags = [f"h {host}"]
@@ -147,7 +154,7 @@ def tags_of(host: str, language: str, media_type: str) -> list[str]:
         main, slash, sub = whole.partition("/")
         if slash:
             tags += [f"t {main}", f"t {sub}"]
-    return [tag.encode("utf-8", "replace").decode() for tag in tags]
+    return tuple(tag.encode("utf-8", "replace").decode() for tag in tags)
 
 
 def weight_of(url: str, inlinks: int) -> float:

@@ -1,120 +1,227 @@
-"""Asks one index or several."""
+"""Asks one index or several, and makes one answer of theirs."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
-from tantivy import Index, Occur, Query
+from tantivy import Occur, Query
 
-from gossamer.errors import QueryError
 from gossamer.index.answer import Answer, DomainCount, Hit, IndexSize
-from gossamer.index.entry import Entry, unpack
-from gossamer.index.schema import prepared, schema, url_term
-from gossamer.index.words import single, words_of
-from gossamer.model.domain import reversed_host, unreversed_host
-from gossamer.model.url import host_of
+from gossamer.index.cursor import Place, read_cursor, write_cursor
+from gossamer.index.facets import Facets, count_facets
+from gossamer.index.loose import loosened
+from gossamer.index.matching import is_scored, words_sought
+from gossamer.index.query import And, Filter, host_filter, language_filter, parse, spelled
+from gossamer.index.ranking import Ranking, Result, merged
+from gossamer.index.schema import host_in, schema
+from gossamer.index.snapshot import Shard, Snapshot, count_of, readable
+from gossamer.index.snippet import Marker
+from gossamer.index.telling import telling_words
+from gossamer.index.tree import children
+from gossamer.index.why import why
+
+MAX_LIMIT: Final = 100
+_MOST_LOOKED_AT: Final = 1000
+"""Results that are looked at for one page; more are left out only in an index of duplicates."""
+_REMEMBERED: Final = 256
+"""Queries whose counts are kept until the index changes: each page of an answer has the same."""
 
 
 class Search:
-    def __init__(self, indexes: Sequence[Path]) -> None:
-        self._paths = [path for path in indexes if (path / "meta.json").is_file()]
-        self._indexes = [prepared(Index.open(str(path))) for path in self._paths]
+    """Finds pages in all of `indexes`. One that is not there yet is empty. May be asked by several threads at once.
+
+    Invariant: an answer is made of one commit of each index, the newest when the question came.
+    """
+
+    def __init__(self, indexes: Sequence[Path], clock: Callable[[], float] = time.time) -> None:
+        self._indexes = list(indexes)
+        self._shards = [Shard(path) for path in indexes]
+        self._clock = clock
+        self._counts: dict[tuple[object, ...], tuple[int, Facets]] = {}
+        self._telling: tuple[tuple[int, ...], list[str]] = (), []  # of which snapshots
+        self._lock = threading.Lock()
 
     def answer(self, query: str, *, limit: int = 10, cursor: str = "", site: str = "", language: str = "") -> Answer:
+        """Raises QueryError where the query, the cursor, the site or the language is not understood."""
         begun = time.perf_counter()
-        words = list(single(words_of(query)))
-        if not words:
-            raise QueryError(0, "There is no word to search for. Type one.")
-        hits: list[tuple[float, Entry]] = []
-        total = 0
-        for index in self._indexes:
-            index.reload()
-            searcher = index.searcher()
-            parts = [
-                (
-                    Occur.Must,
-                    Query.boolean_query(
-                        [
-                            (Occur.Should, Query.term_query(schema(), field, word))
-                            for field in ("title", "body", "anchors")
-                        ]
-                    ),
-                )
-                for word in words
-            ]
-            if site:
-                parts.append((Occur.Must, Query.term_query(schema(), "tags", f"h {site}")))
-            if language:
-                parts.append((Occur.Must, Query.term_query(schema(), "tags", f"l {language}")))
-            found = searcher.search(
-                Query.boolean_query(parts), limit, offset=int(cursor or 0), weight_by_field="weight"
-            )
-            total += found.count or 0
-            hits += [(score, unpack(searcher.doc(at)["entry"][0])) for score, at in found.hits]
-        hits.sort(key=lambda hit: (-hit[0], hit[1].url))
-        after = int(cursor or 0) + limit
+        tree = _tree(query, site, language)
+        text = spelled(tree)
+        places = read_cursor(cursor, text, len(self._shards))
+        with readable(self._indexes):
+            snapshots = {at: found for at, shard in enumerate(self._shards) if (found := shard.snapshot())}
+            asked = _Asked(snapshots, loosened(tree))
+            total, facets = self._counted(asked, text)
+            hits, following = asked.page(places, max(1, min(limit, MAX_LIMIT)))
         return Answer(
-            total,
-            [self._hit(score, entry) for score, entry in hits[:limit]],
-            str(after) if after < total else "",
-            time.perf_counter() - begun,
-            " ".join(words),
-            {"site": [], "language": [], "date": []},
+            total=total,
+            results=hits,
+            next=write_cursor(text, following) if following else "",
+            seconds=time.perf_counter() - begun,
+            query=text,
+            facets=facets,
         )
 
     def size(self) -> IndexSize:
-        pages = hosts = 0
-        newest = 0.0
-        for index in self._indexes:
-            index.reload()
-            searcher = index.searcher()
-            pages += max(0, searcher.num_docs - 1)
-            hosts += len(searcher.terms_with_prefix("host", ""))
-            newest = max(
-                newest, searcher.aggregate(Query.all_query(), {"n": {"max": {"field": "fetched"}}})["n"]["value"] or 0
+        with readable(self._indexes):
+            snapshots = self._snapshots()
+            hosts: set[str] = set()
+            return IndexSize(
+                pages=sum(snapshot.pages for snapshot in snapshots),
+                hosts=len(hosts.union(*(snapshot.hosts for snapshot in snapshots))),
+                newest=max((snapshot.newest for snapshot in snapshots), default=0.0),
             )
-        return IndexSize(pages, hosts, newest)
 
     def terms(self, count: int) -> list[str]:
-        return []
+        """Words for example queries: frequent in the titles of pages that are linked to, and not on every page."""
+        with readable(self._indexes):
+            snapshots = self._snapshots()
+            key = (count, *(snapshot.serial for snapshot in snapshots))
+            known, words = self._telling
+            if known != key:
+                words = telling_words(snapshots, count)
+                self._telling = key, words
+            return list(words)
 
     def domains(self, under: str = "") -> list[DomainCount]:
-        prefix = reversed_host(under) + "." if under else ""
-        found: dict[str, DomainCount] = {}
-        for index in self._indexes:
-            index.reload()
-            for key, pages in index.searcher().terms_with_prefix("host", prefix, Query.all_query()):
-                label, dot, _ = key[len(prefix) :].partition(".")
-                name = unreversed_host(prefix + label)
-                domain = found.setdefault(name, DomainCount(name, 0, 0, False))
-                domain.hosts += 1
-                domain.pages += pages
-                domain.has_children |= bool(dot)
-        return sorted(found.values(), key=lambda domain: (-domain.pages, domain.name))
+        """What is directly below a domain, the largest first; the top-level domains below ""."""
+        with readable(self._indexes):
+            return children((snapshot.hosts for snapshot in self._snapshots()), under)
 
     def page(self, url: str) -> Hit | None:
-        for index in self._indexes:
-            index.reload()
-            searcher = index.searcher()
-            for _, at in searcher.search(Query.term_query(schema(), "url", url_term(url)), 1).hits:
-                return self._hit(0.0, unpack(searcher.doc(at)["entry"][0]))
-        return None
+        """What the index has of a URL; of several indexes, the newest."""
+        with readable(self._indexes):
+            found = [
+                snapshot.entry(address) for snapshot in self._snapshots() if (address := snapshot.find(url)) is not None
+            ]
+        if not found:
+            return None
+        entry = max(found, key=lambda entry: entry.fetched_at)
+        snippet = Marker((), None).snippet(entry.main or entry.body, entry.language)
+        return Hit(
+            entry.url, entry.title, snippet, 0.0, entry.fetched_at, entry.language, entry.type, host_in(entry.url),
+            entry.description,
+        )  # fmt: skip
 
     def close(self) -> None:
-        self._indexes.clear()
+        for shard in self._shards:
+            shard.close()
 
-    def _hit(self, score: float, entry: Entry) -> Hit:
+    def _snapshots(self) -> list[Snapshot]:
+        return [found for shard in self._shards if (found := shard.snapshot()) is not None]
+
+    def _counted(self, asked: _Asked, text: str) -> tuple[int, Facets]:
+        now = self._clock()
+        key = (text, now // 600, *(snapshot.serial for snapshot in asked.snapshots.values()))
+        counted = self._counts.get(key)
+        if counted is None:
+            counted = count_facets([(asked.snapshots[at], query) for at, query in asked.filters.items()], now)
+            with self._lock:
+                if len(self._counts) >= _REMEMBERED:
+                    self._counts.clear()
+                self._counts[key] = counted
+        return counted
+
+
+def _tree(query: str, site: str, language: str) -> And:
+    filters: list[Filter] = []
+    if site:
+        filters.append(host_filter("site", site))
+    if language:
+        filters.append(language_filter(language))
+    if filters and not query.strip():
+        return And(tuple(filters))
+    tree = parse(query)
+    return And((*tree.parts, *filters)) if filters else tree
+
+
+class _Asked:
+    """One query on the snapshots of one moment, by the number of their index."""
+
+    def __init__(self, snapshots: dict[int, Snapshot], tree: And) -> None:
+        self.snapshots = snapshots
+        self.filters = {at: snapshot.matcher.filter(tree) for at, snapshot in snapshots.items()}
+        self._tree = tree
+        self._words = list(words_sought(tree))
+        self._scored = is_scored(tree)
+        self._markers: dict[int, Marker] = {}
+
+    def page(self, places: list[Place], limit: int) -> tuple[list[Hit], list[Place]]:
+        """The results from `places` on, and where those behind them begin; nothing if there are none."""
+        places = list(places)
+        hits: list[tuple[Result, Hit]] = []
+        for looked_at, result in enumerate(self._results(places)):
+            if len(hits) == limit or looked_at == _MOST_LOOKED_AT:
+                return self._explained(hits), places
+            places[result.shard] = result.after
+            same = self._shown_with(result)
+            if same is not None and not self._is_outdated(result):
+                hits.append((result, self._hit(result, same)))
+        return self._explained(hits), []
+
+    def _explained(self, hits: list[tuple[Result, Hit]]) -> list[Hit]:
+        if self._scored:
+            for at, snapshot in self.snapshots.items():
+                own = [(result, hit) for result, hit in hits if result.shard == at]
+                if not own:
+                    continue
+                told = why(snapshot, self._tree, [(result.address, hit.url) for result, hit in own])
+                for (_, hit), parts in zip(own, told, strict=True):
+                    hit.why = parts
+        return [hit for _, hit in hits]
+
+    def _results(self, places: list[Place]) -> Iterator[Result]:
+        return merged([
+            Ranking(
+                at, snapshot, snapshot.matcher.query(self._tree) if self._scored else self.filters[at], self._scored
+            ).results(places[at])
+            for at, snapshot in self.snapshots.items()
+        ])  # fmt: skip
+
+    def _shown_with(self, result: Result) -> int | None:
+        """How many other results have the same payload; None if one of those is shown instead of this."""
+        digest = self.snapshots[result.shard].values("digest", [result.address])[0]
+        if sum(snapshot.searcher.doc_freq("digest", digest) for snapshot in self.snapshots.values()) <= 1:
+            return 0
+        best, count = 0, 0
+        payload = Query.const_score_query(Query.term_query(schema(), "digest", digest), 0.0)
+        for at, query in self.filters.items():
+            alike = Query.boolean_query([(Occur.Must, query), (Occur.Must, payload)])
+            found = self.snapshots[at].searcher.search(alike, 1, order_by_field="rank")
+            count += count_of(found)
+            best = max([best, *(rank for rank, _ in found.hits)])
+        return count - 1 if best == -result.place else None
+
+    def _is_outdated(self, result: Result) -> bool:
+        """Whether another index has the same URL, fetched later."""
+        if len(self.snapshots) == 1:
+            return False
+        own = self.snapshots[result.shard].entry(result.address)
+        for at, snapshot in self.snapshots.items():
+            if at != result.shard and (address := snapshot.find(own.url)) is not None:
+                other = snapshot.entry(address).fetched_at
+                if (other, -at) > (own.fetched_at, -result.shard):
+                    return True
+        return False
+
+    def _hit(self, result: Result, same: int) -> Hit:
+        at, address = result.shard, result.address
+        snapshot = self.snapshots[at]
+        entry = snapshot.entry(address)
+        if at not in self._markers:
+            self._markers[at] = Marker(self._words, snapshot.matcher)
         return Hit(
-            entry.url,
-            entry.title,
-            escape((entry.main or entry.body)[:200]),
-            score,
-            entry.fetched_at,
-            entry.language,
-            entry.type,
-            host_of(entry.url),
-            entry.description,
+            url=entry.url,
+            title=entry.title,
+            snippet=self._markers[at].snippet(entry.main or entry.body, entry.language, entry.description),
+            score=round(-result.worth, 4),
+            fetched_at=entry.fetched_at,
+            language=entry.language,
+            type=entry.type,
+            host=host_in(entry.url),
+            description=entry.description,
+            same=same,
         )

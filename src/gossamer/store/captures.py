@@ -15,7 +15,7 @@ from zlib import crc32
 import msgspec
 
 from gossamer.model import Locator
-from gossamer.store.cdxj import REVISIT
+from gossamer.store.cdxj import REVISIT, quoted
 from gossamer.store.reader import directories_of
 from gossamer.store.store import StorePosition
 from gossamer.store.writer import Position, cdxj_name, file_name
@@ -100,6 +100,22 @@ class Captures:
             if end.file >= 0
         ]
         return streams[0] if len(streams) == 1 else heapq.merge(*streams, key=lambda capture: capture.fetched_at)
+
+    def places_of(self, url: str, places: dict[str, Place]) -> Iterator[Locator]:
+        """Where responses of this URL are, of all captures before the places; the newest file first."""
+        mark = f'"url": {quoted(url)}, '.encode()
+        for name, place in places.items():
+            path = Path(name) if name else self._home
+            for number in reversed(_numbers(path, 0, place.file)):
+                try:
+                    lines = (path / cdxj_name(number)).open("rb")
+                except OSError:
+                    continue
+                with lines:
+                    for line in lines:
+                        found = _capture(line.rstrip(b"\n"), name, number, 0) if mark in line else None
+                        if found is not None and not found.is_revisit:
+                            yield found.stored
 
     def sizes(self, places: dict[str, Place], committed: StorePosition) -> tuple[int, int]:
         """Bytes of CDXJ before the places, and in all: how far a reader has come."""

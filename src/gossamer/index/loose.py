@@ -1,0 +1,39 @@
+"""Japanese queries as they are typed: without spaces, in words that a page may have apart.
+
+`文字コード` is looked for as it stands, and also as its words, which the change of script shows: a page on
+`文字を表すコード` is what was meant. Between quotation marks it is looked for as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gossamer.index.query import And, Node, Or, Word
+from gossamer.index.words import UNSPACED
+
+_HIRAGANA: Final = "\u3041-\u3096"
+_KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff"
+_HAN: Final = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_MOST_PARTS: Final = 8
+# A single Han letter means something only with what follows it: 扱い, 使う. Hiragana alone joins words.
+_parts = re.compile(rf"[{_KATAKANA}]{{2,}}|[{_HAN}]{{2,}}|[{_HAN}][{_HIRAGANA}]|[^\W{UNSPACED}]+").findall
+_is_japanese = re.compile(rf"[{_HIRAGANA}{_KATAKANA}]").search
+
+
+def loosened(tree: And) -> And:
+    """The same, but a row of Japanese words may also be matched by all of its words."""
+    return And(tuple(map(_loosened, tree.parts)))
+
+
+def _loosened(node: Node) -> Node:
+    if isinstance(node, Word):
+        parts = list(dict.fromkeys(_parts(node.text))) if not (node.quoted or node.field) else []
+        if not 2 <= len(parts) <= _MOST_PARTS or not _is_japanese(node.text):
+            return node
+        return Or((node, And(tuple(Word(part) for part in parts))))
+    if isinstance(node, And):
+        return loosened(node)
+    if isinstance(node, Or):
+        return Or(tuple(map(_loosened, node.parts)))
+    return node  # what is not wanted is meant as it stands
