@@ -19,7 +19,7 @@ from gossamer.testing import SimServer, TinyWeb, World, reachable
 from gossamer.testing.web.message import response
 
 PLAIN = World(3, 9, 30, "plain")
-VARIED = World(4, 8, 25, "realistic", faults=0.0)
+VARIED = World(14, 8, 25, "realistic", faults=0.0)
 DAY = 86400.0
 
 
