@@ -11,5 +11,5 @@ settings.load_profile("gossamer")
 
 
 def pytest_unconfigure() -> None:
-    """A crawl in this process has frozen all objects (`gc.freeze`); DuckDB would report its own as leaked at the end."""
+    """A crawl in this process has frozen all objects (`gc.freeze`): DuckDB would call its own leaked at the end."""
     gc.unfreeze()
