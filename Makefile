@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-relevance fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-relevance bench-report fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -88,6 +88,9 @@ bench-relevance: $(VENV)/.installed-dev  ## documentation crawled, indexed and a
 
 bench-search: $(VENV)/.installed-dev  ## the index with 100,000 documents, beside SQLite's FTS5
 	$(BIN)/python benchmarks/search_scale.py
+
+bench-report: $(VENV)/.installed-dev  ## the report on a million pages
+	$(BIN)/python benchmarks/report_scale.py
 
 fuzz: $(VENV)/.installed-dev  ## inputs that mean harm: no exception, no hang, no difference (SECONDS=600)
 	$(BIN)/python benchmarks/fuzz.py --seconds $(if $(filter 0,$(SECONDS)),600,$(SECONDS)) --out bench-work/fuzz

@@ -18,6 +18,8 @@ COMMANDS = {
     "urls": "List the known URLs.",
     "explain": "Say what is known of a URL or host, what it waits for, and why.",
     "status": "Say what a crawl does or did.",
+    "report": "Say what a crawl has found.",
+    "export": "Write pages, links, URLs or a web archive to a file.",
     "search": "Search the pages of a crawl.",
     "index": "Bring the index of a crawl up to date.",
     "serve": "Answer searches and questions about a crawl over HTTP.",

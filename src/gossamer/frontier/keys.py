@@ -116,6 +116,19 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     )  # fmt: skip
 
 
+def outcome_of(value: bytes) -> bytes:
+    """What visits that came to the same end have in common, to be counted by; `read_outcome` says it in words."""
+    if len(value) < _HISTORY.size or value[0] == State.FETCHED:
+        return value[:4]
+    return value[:4] + value[_HISTORY.size :].partition(b"\0")[0]
+
+
+def read_outcome(outcome: bytes) -> tuple[State, int, int, str]:
+    """State, depth, status, reason."""
+    status = int.from_bytes(outcome[2:4], "little")
+    return State(outcome[0]), outcome[1], status, outcome[4:].decode("latin-1")
+
+
 def left_out(value: bytes) -> str:
     """Why a visit is excluded; empty when it is not."""
     return value[_HISTORY.size :].partition(b"\0")[0].decode() if value[0] == State.EXCLUDED else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -104,6 +105,14 @@ class FrontierReader:
             for key, value in self._database.scan_visits(keys.partition_prefix(partition) + b"v"):
                 if state is None or value[0] == state:
                     yield keys.read_visit(key, value)
+
+    def outcomes(self) -> Counter[tuple[State, int, int, str]]:
+        """How many visits there are of each state, depth, status and reason."""
+        packed: Counter[bytes] = Counter()
+        for partition in range(self.counts().partitions):
+            rows = self._database.scan_visits(keys.partition_prefix(partition) + b"v")
+            packed.update(keys.outcome_of(value) for _, value in rows)
+        return Counter({keys.read_outcome(outcome): count for outcome, count in packed.items()})
 
     def visit(self, url: str) -> VisitRecord | None:
         name = host_of(url)

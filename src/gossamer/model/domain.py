@@ -24,7 +24,7 @@ def without_port(host: str) -> str:
     return host if host[:1] == "[" else host.partition(":")[0]
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
     return name[:1] == "[" or name.replace(".", "").isdigit()
 
 
@@ -52,7 +52,7 @@ def registered_domain(host: str) -> str:
     Addresses, single labels and public suffixes themselves are their own domain.
     """
     name, _ = _split_port(host)
-    if _is_address(name) or "." not in name:
+    if is_address(name) or "." not in name:
         return name
     suffixes = _suffixes()
     start = -1  # of the name with one label more than `suffix`
@@ -83,7 +83,7 @@ def reversed_host(host: str) -> str:
     if host[-1:].isalpha():  # neither a port nor an address
         return ".".join(host.split(".")[::-1])
     name, port = _split_port(host)
-    return host if _is_address(name) else ".".join(reversed(name.split("."))) + port
+    return host if is_address(name) else ".".join(reversed(name.split("."))) + port
 
 
 def unreversed_host(key: str) -> str:

@@ -1,6 +1,6 @@
 """Page -> Locator: WARC 1.1 with CDXJ beside it, the public contract of a crawl; and back."""
 
-from gossamer.store.captures import Capture, Captures, Place
+from gossamer.store.captures import Capture, Captures, Place, StoredFile, committed_files
 from gossamer.store.committed import CommittedNote, read_committed
 from gossamer.store.reader import Record, RecordFiles, directories_of
 from gossamer.store.store import Store, StorePosition
@@ -15,6 +15,8 @@ __all__ = [
     "RecordFiles",
     "Store",
     "StorePosition",
+    "StoredFile",
+    "committed_files",
     "directories_of",
     "payload_digest",
     "read_committed",

@@ -18,7 +18,7 @@ from gossamer.model import Locator
 from gossamer.store.cdxj import REVISIT, quoted
 from gossamer.store.reader import directories_of
 from gossamer.store.store import StorePosition
-from gossamer.store.writer import Position, cdxj_name
+from gossamer.store.writer import Position, cdxj_name, file_name
 
 _NUMBERED = re.compile(r"gossamer-(\d{5,})\.cdxj")
 _BLOCK = 256 << 10  # bytes of CDXJ read at a time
@@ -62,6 +62,27 @@ class _Line(msgspec.Struct, gc=False):
 
 
 _read_line = msgspec.json.Decoder(_Line).decode
+
+
+class StoredFile(msgspec.Struct, frozen=True):
+    """A WARC file and its CDXJ, and how much of each is committed."""
+
+    path: Path
+    warc: int
+    cdxj_path: Path
+    cdxj: int
+
+
+def committed_files(home: Path, position: StorePosition) -> list[StoredFile]:
+    """By their numbers, of all directories."""
+    found = {}
+    for name, path in directories_of(home, position).items():
+        end = position.writers.get(name, Position())
+        for number in _numbers(path, 0, end.file):
+            warc, cdxj = path / file_name(number), path / cdxj_name(number)
+            last = number == end.file
+            found[number] = StoredFile(warc, end.warc if last else _size(warc), cdxj, end.cdxj if last else _size(cdxj))
+    return [found[number] for number in sorted(found)]
 
 
 class Captures:

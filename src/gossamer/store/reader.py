@@ -36,6 +36,7 @@ class Record(msgspec.Struct, gc=False):
     digest: bytes  # of the payload, SHA-1
     truncated: str = ""
     refers_to: tuple[str, float] | None = None  # a revisit: URL and moment of the record with the payload
+    address: str = ""  # that it came from
 
 
 def directories_of(home: Path, position: StorePosition) -> dict[str, Path]:
@@ -119,6 +120,7 @@ def read_record(data: bytes) -> Record | None:
         read_digest(_text(fields.get(b"warc-payload-digest"))),
         _text(fields.get(b"warc-truncated")),
         refers_to,
+        _text(fields.get(b"warc-ip-address")),
     )
 
 

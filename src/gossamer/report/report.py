@@ -1,0 +1,161 @@
+"""The report of a crawl: every table, made of facts that are brought up to date first."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gossamer.errors import CrawlDirError, DamagedError
+from gossamer.report import crawl_tables
+from gossamer.report.engine import Engine
+from gossamer.report.making import Made, catch_up
+from gossamer.report.page_tables import matrix, matrix_json, page_tables
+from gossamer.report.shelf import Shelf
+from gossamer.report.source import CrawlSource
+from gossamer.report.table import Group, Table
+from gossamer.report.views import open_facts
+
+FORMAT = 1
+_GROUPS = {
+    "What came back": ("status_codes", "faults", "exclusions", "truncated"),
+    "Servers": ("server_software", "server_versions"),
+    "Domains": ("suffixes", "domains_by_pages", "domains_by_hosts", "hosts"),
+    "Links": ("links_per_page", "linked_domains", "link_matrix", "domain_links"),
+    "Documents": ("types", "extensions", "languages", "charsets", "sizes", "url_lengths"),
+    "The crawl": ("speed", "states", "depths", "url_depths", "robots", "freshness"),
+    "What repeats itself": ("findings", "duplicates"),
+}
+
+
+class Report(msgspec.Struct):
+    """Invariant: facts and frontier are as of one commit, if the facts could be brought up to date; `behind` says how
+    many bytes of CDXJ were not read otherwise.
+    """
+
+    home: str
+    made_at: float
+    running: bool
+    reason: str
+    totals: dict[str, Any]
+    tables: dict[str, Table]
+    behind: int = 0
+
+    def groups(self) -> Iterator[Group]:
+        """For people, who see in the matrix how much a domain links to itself."""
+        tables = {**self.tables, "domain_links": _between(self.tables["domain_links"])}
+        for title, names in _GROUPS.items():
+            yield Group(title, [tables[name] for name in names])
+
+    def as_json(self) -> dict[str, Any]:
+        """docs/report.md has the names, which are stable."""
+        return {
+            "format": FORMAT,
+            "dir": self.home,
+            "made_at": self.made_at,
+            "running": self.running,
+            "reason": self.reason,
+            "behind": self.behind,
+            "totals": self.totals,
+            "tables": {
+                name: table.objects() if table.chart != "matrix" else matrix_json(table)
+                for name, table in self.tables.items()
+            },
+        }
+
+
+def _between(table: Table) -> Table:
+    rows = [row for row in table.rows if row[0] != row[1]]
+    about = "From registered domain to another."
+    return msgspec.structs.replace(table, rows=rows, about=about, total=0)
+
+
+def make_report(
+    home: Path,
+    watch: Callable[[Made], None] = lambda made: None,
+    clock: Callable[[], float] = time.time,
+    processes: int | None = None,
+) -> Report:
+    with CrawlSource(home) as source, facts_of(source, watch, processes) as (engine, behind):
+        tables = page_tables(engine)
+        tables["link_matrix"] = matrix(engine)
+        outcomes = source.outcomes()
+        for table in (
+            crawl_tables.states(outcomes),
+            crawl_tables.url_depths(outcomes),
+            crawl_tables.faults(outcomes, source.statistics),
+            crawl_tables.exclusions(outcomes),
+            crawl_tables.findings(source.findings()),
+            crawl_tables.speed(engine),
+            crawl_tables.freshness(engine, clock()),
+        ):
+            tables[table.name] = table
+        totals = crawl_tables.totals(engine, outcomes, source.statistics, source.hosts)
+        for table in tables.values():
+            table.total = _total(table, totals)
+        return Report(
+            str(home), clock(), source.running, source.progress.reason, totals, dict(sorted(tables.items())), behind
+        )
+
+
+def _total(table: Table, totals: dict[str, Any]) -> int:
+    """What shares are of: all there is, where a table shows the largest only or counts some twice."""
+    if table.name in (
+        "suffixes",
+        "domains_by_pages",
+        "domains_by_hosts",
+        "hosts",
+        "server_software",
+        "server_versions",
+    ):
+        return int(totals[{"pages": "pages", "hosts": "hosts_with_pages"}[table.measure]])
+    return round(sum(value or 0 for value in table.column(table.measure))) if table.measure else 0
+
+
+def make_facts(home: Path, watch: Callable[[Made], None] = lambda made: None, processes: int | None = None) -> int:
+    """Bring the facts up to date, and nothing else; how many captures that took."""
+    shelf = Shelf(home / "facts")
+    with CrawlSource(home) as source, Engine() as engine, shelf.taken() as ours:
+        if not ours:
+            raise CrawlDirError(f"{shelf.home} is being written by another process. Wait for it.")
+        return catch_up(source, shelf, engine, watch, processes)
+
+
+@contextmanager
+def facts_of(
+    source: CrawlSource, watch: Callable[[Made], None], processes: int | None = None
+) -> Iterator[tuple[Engine, int]]:
+    """An engine with the views of `open_facts`, and bytes of CDXJ that they are behind.
+
+    The facts are in DIR/facts. Where that cannot be written they are made for this once, in a temporary directory.
+    """
+    with tempfile.TemporaryDirectory(prefix="gossamer-facts-") as elsewhere, Engine() as engine:
+        try:
+            behind = _opened(source, Shelf(source.directory.home / "facts"), engine, watch, processes)
+        except CrawlDirError:
+            behind = _opened(source, Shelf(Path(elsewhere)), engine, watch, processes)
+        yield engine, behind
+
+
+def _opened(
+    source: CrawlSource, shelf: Shelf, engine: Engine, watch: Callable[[Made], None], processes: int | None
+) -> int:
+    with shelf.taken() as ours:
+        if ours:
+            catch_up(source, shelf, engine, watch, processes)
+    for attempt in (1, 2):
+        manifest = shelf.read()
+        try:
+            open_facts(engine, shelf.paths(manifest))
+            break
+        except DamagedError:
+            # Another process may have merged files in between.
+            if attempt == 2:
+                raise
+    done, total = source.sizes(manifest.places)
+    return total - done

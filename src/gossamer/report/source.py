@@ -1,0 +1,146 @@
+"""A crawl as the report sees it: one moment of it, though it runs on."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+import msgspec
+
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.findings import FINDING, KeptFinding
+from gossamer.agent.progress import Progress
+from gossamer.agent.statistics import Statistics
+from gossamer.config import load
+from gossamer.frontier.reader import FrontierReader
+from gossamer.model import Locator, State, VisitRecord
+from gossamer.report.fact import PAGE, ROBOTS, SOURCE, Wanted
+from gossamer.report.reading import Places
+from gossamer.store import Capture, Captures, Place, RecordFiles, StorePosition, directories_of
+
+_SOURCES: Final = ("sitemap", "feed")  # reasons of visits that were read for links only
+_REMEMBERED: Final = 50_000  # payloads, by digest
+
+T = TypeVar("T")
+
+
+class CrawlSource:
+    """Invariant: everything it gives is as of one commit. Takes no lock of the crawl's and changes nothing."""
+
+    def __init__(self, home: Path) -> None:
+        self.directory = CrawlDir(home)
+        self.directory.check_readable()
+        self.config = load(self.directory.settings, resumed=True)
+        self.running = self.directory.in_use()
+        self._scratch = tempfile.TemporaryDirectory(prefix="gossamer-")
+        try:
+            self._frontier = FrontierReader(self.directory.frontier, Path(self._scratch.name))
+        except BaseException:
+            self._scratch.cleanup()
+            raise
+        self.position = self._meta("store", StorePosition)
+        self.statistics = self._meta("statistics", Statistics)
+        self.progress = self._meta("progress", Progress)
+        counts = self._frontier.counts()
+        self.hosts, self.urls = counts.hosts, counts.urls
+        self.directories = list(directories_of(self.directory.warc, self.position).values())
+        self._captures = Captures(self.directory.warc)
+        self._records = RecordFiles(self.directories)
+        self._payloads: OrderedDict[str, Locator] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._records.close()
+        self._frontier.close()
+        self._scratch.cleanup()
+
+    def _meta(self, name: str, kind: type[T]) -> T:
+        stored = self._frontier.meta(name)
+        return kind() if stored is None else msgspec.msgpack.decode(stored, type=kind)
+
+    @property
+    def places(self) -> Places:
+        return Places(self.directories, self.config)
+
+    def findings(self) -> list[KeptFinding]:
+        return [msgspec.msgpack.decode(value, type=KeptFinding) for value in self._frontier.metas(FINDING)]
+
+    def outcomes(self) -> Counter[tuple[State, int, int, str]]:
+        return self._frontier.outcomes()
+
+    def visits(self, state: State | None = None) -> Iterator[VisitRecord]:
+        return self._frontier.visits(state)
+
+    # -- captures ------------------------------------------------------------------------------------------------------
+
+    def fits(self, places: dict[str, Place]) -> bool:
+        """Whether what was read up to these places is still what is stored."""
+        return all(self._captures.checked(places, self.position)[name] == place for name, place in places.items())
+
+    def sizes(self, places: dict[str, Place]) -> tuple[int, int]:
+        """Bytes of CDXJ before the places, and in all."""
+        return self._captures.sizes(places, self.position)
+
+    def wanted(self, places: dict[str, Place]) -> Iterator[tuple[Wanted, str, Place]]:
+        """Captures behind the places, each with the directory and the place that it leads to."""
+        for capture in self._captures.after(places, self.position):
+            yield self._wanted(capture), capture.directory, capture.after
+
+    def _wanted(self, capture: Capture) -> Wanted:
+        visit = self._frontier.visit(capture.url)
+        stored = capture.stored
+        kind = _kind(visit, capture)
+        payload = self._payload(capture) if capture.is_revisit else None
+        if not capture.is_revisit:
+            self._payloads[capture.digest] = stored
+            if len(self._payloads) > _REMEMBERED:
+                self._payloads.popitem(last=False)
+        return Wanted(
+            capture.url,
+            kind,
+            visit.depth if visit is not None and kind == PAGE else None,
+            capture.status,
+            capture.fetched_at,
+            capture.digest,
+            _numbers(stored),
+            None if payload is None else _numbers(payload),
+            visit is not None and visit.stored == stored,
+        )
+
+    def _payload(self, capture: Capture) -> Locator | None:
+        """Where the bytes of a revisit may be: with a page met lately, or where the page it names is stored now."""
+        known = self._payloads.get(capture.digest)
+        if known is not None:
+            return known
+        record = self._records.read(capture.stored)
+        if record is None or record.refers_to is None:
+            return None
+        try:
+            first = self._frontier.visit(record.refers_to[0])
+        except (ValueError, KeyError, IndexError):  # it names no URL of ours
+            return None
+        return None if first is None else first.stored
+
+
+def _kind(visit: VisitRecord | None, capture: Capture) -> str:
+    if visit is None:
+        return ROBOTS  # what was asked for that is no visit: robots.txt, and where it was redirected to
+    if visit.state is State.EXCLUDED and visit.reason in _SOURCES:
+        return SOURCE
+    if visit.stored is not None and _numbers(capture.stored) > _numbers(visit.stored):
+        return ROBOTS  # the last response to the visit came before: this one is to a redirect of a robots.txt
+    if visit.stored != capture.stored and capture.url.endswith("/robots.txt"):
+        return ROBOTS  # somebody links to it as to a page, which comes later or not at all
+    return PAGE
+
+
+def _numbers(place: Locator) -> tuple[int, int, int]:
+    return place.file, place.offset, place.length

@@ -1,0 +1,44 @@
+"""The facts as the queries see them: each page once, as it was seen last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gossamer.report.engine import Engine, files_of
+from gossamer.report.fact import COLUMNS
+
+
+def open_facts(engine: Engine, paths: Sequence[Path]) -> None:
+    """Make `facts` (every capture), `pages`, `robots` and `domain_links`."""
+    if paths:
+        engine.rows(f"CREATE OR REPLACE VIEW facts AS SELECT * FROM {files_of(paths)}")
+    else:
+        columns = ", ".join(f'NULL::{column.type} AS "{column.name}"' for column in COLUMNS)
+        engine.rows(f"CREATE OR REPLACE VIEW facts AS SELECT {columns} WHERE false")
+    for view, kind in (("pages", "page"), ("robots", "robots")):
+        _open_latest(engine, view, kind)
+    engine.rows(
+        "CREATE OR REPLACE TEMP TABLE domain_links AS SELECT source, target, sum(links)::UBIGINT AS links FROM"
+        " (SELECT domain AS source, unnest(to_domains) AS target, unnest(to_counts) AS links FROM pages"
+        " WHERE links > 0) GROUP BY ALL"
+    )
+
+
+def _open_latest(engine: Engine, view: str, kind: str) -> None:
+    """Most crawls fetch a URL once, and all facts are the latest. Where they do not, the hashes of the latest are kept
+    in a table: strings need not be sorted for it.
+    """
+    rows, urls = engine.row(f"SELECT count(*), count(DISTINCT hash(url)) FROM facts WHERE kind = '{kind}'")
+    if rows == urls:
+        engine.rows(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM facts WHERE kind = '{kind}'")
+        return
+    engine.rows(
+        f'CREATE OR REPLACE TEMP TABLE latest_{view} AS SELECT newest.file AS file, newest."offset" AS "offset" FROM'
+        f" (SELECT max({{'at': fetched_at, 'file': file, 'offset': \"offset\"}}) AS newest FROM facts"
+        f" WHERE kind = '{kind}' GROUP BY hash(url))"
+    )
+    engine.rows(
+        f'CREATE OR REPLACE VIEW {view} AS SELECT facts.* FROM facts SEMI JOIN latest_{view} USING (file, "offset")'
+        f" WHERE kind = '{kind}'"
+    )
