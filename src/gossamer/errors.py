@@ -6,6 +6,7 @@ The web failing is data (`model.Fault`), never an exception.
     ├── ConfigError      a setting is unknown, malformed or contradicts another      exit 2
     ├── CrawlDirError    the directory is no crawl, is in use, is too new, is read-only   exit 2
     ├── SeedError        no seed can be crawled                                       exit 2
+    ├── ControlError     a command did not reach the crawl, or the crawl could not do it   exit 1
     ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
     └── DiskFullError    the disk is full; says how much is needed                    exit 1
 """
@@ -27,6 +28,10 @@ class CrawlDirError(GossamerError):
 
 class SeedError(GossamerError):
     exit_status = 2
+
+
+class ControlError(GossamerError):
+    pass
 
 
 class DamagedError(GossamerError):

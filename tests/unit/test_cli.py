@@ -132,7 +132,7 @@ def test_seeds_from_files_and_stdin(crawl: Recorded, tmp_path: Path, monkeypatch
 
 
 def test_a_seed_file_is_read_as_it_is_asked_for(tmp_path: Path) -> None:
-    from gossamer.cli.seeds import Seeds
+    from gossamer.cli.seed_list import Seeds
 
     file = tmp_path / "seeds.txt"
     file.write_text("https://a.example\n")
@@ -142,7 +142,7 @@ def test_a_seed_file_is_read_as_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_how_much_of_the_seeds_was_read_is_known(tmp_path: Path) -> None:
-    from gossamer.cli.seeds import Seeds
+    from gossamer.cli.seed_list import Seeds
 
     file = tmp_path / "seeds.txt"
     file.write_text("".join(f"https://a.example/{number:04d}\n" for number in range(1000)))

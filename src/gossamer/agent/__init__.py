@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gossamer.agent.control import Control
 from gossamer.agent.explain import Explanation, explain
 from gossamer.agent.findings import KeptFinding, sentence
 from gossamer.agent.progress import Progress, Summary
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from gossamer.agent.crawl import Crawl, run
 
 __all__ = [
+    "Control",
     "Crawl",
     "Explanation",
     "KeptFinding",

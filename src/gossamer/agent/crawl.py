@@ -14,6 +14,8 @@ from pathlib import Path
 import uvloop
 
 from gossamer.agent.agent import Agent
+from gossamer.agent.audit import record
+from gossamer.agent.commands import Commands
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.progress import Progress, Summary
@@ -65,6 +67,7 @@ class Crawl:
         self._ports = Ports(config.fetch.ports)
         self._refused = 0
         self._names_checked = False
+        self._taken_at = 0.0
         self.agent: Agent | None = None
 
     async def run(
@@ -82,6 +85,7 @@ class Crawl:
         if is_new and not first:
             raise SeedError("No seed can be crawled: see the reasons above, and give at least one usable URL.")
         self._directory.take()
+        self._taken_at = time.time()
         try:
             self._directory.save(self._config)
             agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice)
@@ -110,8 +114,18 @@ class Crawl:
         watch: Callable[[Progress], None] | None,
         every: float,
     ) -> Summary:
-        settings = LiveSettings(self._directory.settings, self._config, self._notice)
-        beside = [asyncio.create_task(settings.follow(lambda config: agent.change(self._within_limits(config))))]
+        settings = LiveSettings(self._directory.settings, self._config, self._notice, self._edited)
+
+        def change(config: Config) -> None:
+            agent.change(self._within_limits(config))
+
+        commands = Commands(
+            self._directory, agent, settings, change, lambda line: self._judged(line, resolver), self._clock
+        )
+        commands.forget_old(self._taken_at)
+        if self._config.agent.paused:
+            self._notice("note: this crawl is paused; gossamer control resume goes on with it")
+        beside = [asyncio.create_task(settings.follow(change)), asyncio.create_task(commands.follow())]
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
         try:
@@ -126,7 +140,9 @@ class Crawl:
                 self._notice(f"{self._refused - _MOST_NOTICES:,} more seeds cannot be crawled")
             agent.add_seeds([])
             agent.commit()
-            reason = await agent.run()
+            await commands.look()
+            while (reason := await agent.run()) == "complete" and await commands.look():
+                pass  # somebody had something to add
             agent.commit(reason)
         except asyncio.CancelledError:
             agent.commit("stopped")
@@ -156,10 +172,8 @@ class Crawl:
     async def _usable(self, lines: list[str], resolver: Resolver) -> list[str]:
         urls = []
         for line in lines:
-            url = seed_url(line)
+            url, why = self._judged(line, resolver)
             if url is None:
-                self._refuse(line, why_not(line))
-            elif why := self._refused_port(url, resolver):
                 self._refuse(line, why)
             else:
                 urls.append(url)
@@ -198,9 +212,16 @@ class Crawl:
         for name, address in refused[:_MOST_NOTICES]:
             self._notice(f"note: {name} will not be visited: the address {address} may not be connected to; {remedy}")
 
-    def _refused_port(self, url: str, resolver: Resolver) -> str:
+    def _judged(self, line: str, resolver: Resolver) -> tuple[str | None, str]:
+        """The URL of a seed, or None and why it cannot be crawled."""
+        url = seed_url(line)
+        if url is None:
+            return None, why_not(line)
         why = self._ports.refusal(port_of(url))
-        return why if why and resolver.redirect(host_of(url)) is None else ""
+        return (None, why) if why and resolver.redirect(host_of(url)) is None else (url, "")
+
+    def _edited(self, before: dict[str, str], after: dict[str, str]) -> None:
+        record(self._directory.logs, "an editor", "settings", before, after)
 
     def _refuse(self, seed: str, why: str) -> None:
         self._refused += 1

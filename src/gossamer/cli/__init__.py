@@ -18,6 +18,13 @@ COMMANDS = {
     "urls": "List the known URLs.",
     "explain": "Say what is known of a URL or host, what it waits for, and why.",
     "status": "Say what a crawl does or did.",
+    "control": "Pause, resume or stop a crawl, commit now, try again what failed.",
+    "limits": "Show or change how fast a crawl may be.",
+    "block": "Show or change which hosts and pages nobody may visit.",
+    "seeds": "Add seeds to a crawl.",
+    "priority": "Show or change when the URLs of a host come.",
+    "purge": "Remove a host and its pages for good.",
+    "doctor": "Say whether this machine is fit for a crawl, and what to change.",
     "simweb": "Serve a simulated web.",
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gossamer.cli.seeds import Seeds
+from gossamer.cli.seed_list import Seeds
 from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
 from gossamer.config.kinds import Many
 from gossamer.errors import ConfigError, SeedError

@@ -76,9 +76,11 @@ def summary_text(summary: Summary, home: Path) -> str:
 
 def status_text(progress: Progress, home: Path, now: float | None = None) -> str:
     if progress.running:
-        state = f"running for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
+        doing = "paused" if progress.paused else "running"
+        state = f"{doing} for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
     else:
         state = ENDS.get(progress.reason, progress.reason) or "not running; the last run ended without a clean stop"
+        state += "; it is paused" if progress.paused else ""
     rows = [("crawl", f"{home}: {state}")]
     if progress.updated_at:
         age = max(0.0, (time.time() if now is None else now) - progress.updated_at)
