@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst fuzz docs clean
+.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -72,6 +72,9 @@ bench-worst: $(VENV)/.installed-dev  ## the pages that take longest to read
 
 fuzz: $(VENV)/.installed-dev  ## inputs that mean harm: no exception, no hang, no difference (SECONDS=600)
 	$(BIN)/python benchmarks/fuzz.py --seconds $(if $(filter 0,$(SECONDS)),600,$(SECONDS)) --out bench-work/fuzz
+
+fuzz-api: $(VENV)/.installed-dev  ## the service asked whatever its description allows, and what it does not
+	EXAMPLES=1000 $(BIN)/python -m pytest tests/integration/test_service_contract.py
 
 docs: $(VENV)/.installed-dev  ## write the generated pages of docs/ again
 	$(BIN)/python -m gossamer.config > docs/configuration.md

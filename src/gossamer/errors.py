@@ -6,6 +6,9 @@ The web failing is data (`model.Fault`), never an exception.
     ├── ConfigError      a setting is unknown, malformed or contradicts another      exit 2
     ├── CrawlDirError    the directory is no crawl, is in use, is too new, is read-only   exit 2
     ├── SeedError        no seed can be crawled                                       exit 2
+    ├── QueryError       a search query that is not understood; says where and why   exit 2
+    ├── IndexInUseError  another process writes the index                            exit 2
+    ├── IndexVersionError  another version of gossamer made the index                exit 2
     ├── ControlError     a command did not reach the crawl, or the crawl could not do it   exit 1
     ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
     └── DiskFullError    the disk is full; says how much is needed                    exit 1
@@ -27,6 +30,25 @@ class CrawlDirError(GossamerError):
 
 
 class SeedError(GossamerError):
+    exit_status = 2
+
+
+class QueryError(GossamerError):
+    """`position` is that of the character in the query from which it is not understood."""
+
+    exit_status = 2
+
+    def __init__(self, position: int, why: str) -> None:
+        super().__init__(why)
+        self.position = position
+        self.why = why
+
+
+class IndexInUseError(GossamerError):
+    exit_status = 2
+
+
+class IndexVersionError(GossamerError):
     exit_status = 2
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gossamer import agent
+from gossamer.agent.companion import Companion
 from gossamer.agent.progress import Progress, Summary
 from gossamer.cli import COMMANDS, run
 from gossamer.config import OPTIONS, Config
@@ -37,6 +38,8 @@ class Recorded:
         watch: Callable[[Progress], None] | None = None,
         every: float = 0.5,
         notice: Callable[[str], None] | None = None,
+        index: Companion | None = None,
+        service: Companion | None = None,
     ) -> Summary:
         self.config, self.home, self.seeds = config, home, list(seeds)
         assert watch
@@ -75,10 +78,12 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         "fetch.rate": ("2.5", 2.5),
         "fetch.bandwidth": ("5MB", 5_000_000),
         "store.directories": ("/disk2/warc=3", ("/disk2/warc=3",)),
+        "service.port": ("0", 0),
         "agent.max_pages": ("100", 100),
         "agent.time_limit": ("90s", 90.0),
     }
-    assert set(flags) | {"fetch.allow_private"} == {name for name, option in OPTIONS.items() if option.flag}
+    switches = {"fetch.allow_private", "index.on"}
+    assert set(flags) | switches == {name for name, option in OPTIONS.items() if option.flag}
     arguments = ["crawl", "https://example.org", "--dir", str(tmp_path), "--allow-private", "--no-index"]
     for name, (text, _) in flags.items():
         arguments += [OPTIONS[name].flag, text]
@@ -87,6 +92,7 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         section, _, key = name.partition(".")
         assert getattr(getattr(crawl.config, section), key) == value, name
     assert crawl.config.fetch.allow_private
+    assert not crawl.config.index.on
     assert crawl.home == tmp_path
     assert crawl.seeds == ["https://example.org"]
 

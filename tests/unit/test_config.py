@@ -178,7 +178,7 @@ def values(key: str, kind: Kind[Any]) -> st.SearchStrategy[Any]:
         case Choice():
             return st.sampled_from(kind.names)
         case WholeOrNone():
-            return st.none() | st.integers(0, 10**9)
+            return st.none() | st.integers(0, int(min(kind.whole.maximum, 10**9)))
         case Whole() | Size():
             return st.integers(int(kind.minimum), int(min(kind.maximum, 2**53)))
         case Duration() | Decimal():

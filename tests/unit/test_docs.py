@@ -9,6 +9,7 @@ import tomllib
 from functools import cache, partial
 from pathlib import Path
 
+import click
 import pytest
 
 import gossamer
@@ -63,9 +64,10 @@ def flags() -> dict[str, frozenset[str]]:
     """The flags of each command."""
     found = {}
     for name in COMMANDS:
-        known = [
-            flag for parameter in load_command(name).params for flag in (*parameter.opts, *parameter.secondary_opts)
-        ]
+        command = load_command(name)
+        parts = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
+        parameters = [parameter for part in parts for parameter in part.params]
+        known = [flag for parameter in parameters for flag in (*parameter.opts, *parameter.secondary_opts)]
         found[name] = frozenset((*known, "--help"))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gossamer.agent.control import Control
@@ -12,13 +13,18 @@ from gossamer.agent.reading import read_findings, read_progress, read_visits
 
 if TYPE_CHECKING:
     from gossamer.agent.crawl import Crawl, run
+    from gossamer.agent.index_process import IndexProcess
+    from gossamer.agent.pages import PageReader, StoredPage
 
 __all__ = [
     "Control",
     "Crawl",
     "Explanation",
+    "IndexProcess",
     "KeptFinding",
+    "PageReader",
     "Progress",
+    "StoredPage",
     "Summary",
     "explain",
     "read_findings",
@@ -29,11 +35,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # Loaded when first asked for: those who only read a crawl need not wait for the fetcher and the parser.
-    if name not in ("Crawl", "run"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from gossamer.agent import crawl
+# Loaded when first asked for: those who only read a crawl need not wait for the fetcher and the parser.
+_HOMES = {
+    "Crawl": "gossamer.agent.crawl",
+    "IndexProcess": "gossamer.agent.index_process",
+    "PageReader": "gossamer.agent.pages",
+    "StoredPage": "gossamer.agent.pages",
+    "run": "gossamer.agent.crawl",
+}
 
-    value = globals()[name] = getattr(crawl, name)
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
     return value

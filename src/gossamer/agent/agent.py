@@ -32,7 +32,7 @@ from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy, retry_after
 from gossamer.rules.reserved import Reserved
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.scope import Scope
-from gossamer.store import Store, StorePosition, payload_digest
+from gossamer.store import CommittedNote, Store, StorePosition, payload_digest
 
 T = TypeVar("T")
 
@@ -73,7 +73,10 @@ class Agent:
         agent_name = user_agent(config.fetch)
         self._user_agent = agent_name
         self._token = product_token(agent_name).lower()
-        self._store = Store(directory.warc, config.store, self._stored("store", StorePosition), agent_name)
+        position = self._stored("store", StorePosition)
+        self._store = Store(directory.warc, config.store, position, agent_name)
+        self._committed = CommittedNote(directory.warc)
+        self._committed.write(position)
         scope = config.scope
         self._fetcher = Fetcher(
             config.fetch,
@@ -401,6 +404,7 @@ class Agent:
             },
             clean=bool(reason),
         )
+        self._committed.write(position)
         self._new_seed_hosts.clear()
         self._committed_at = now
         self._committed_pages = self.statistics.pages
@@ -409,6 +413,7 @@ class Agent:
     async def close(self) -> None:
         await self._fetcher.close()
         self._store.close()
+        self._committed.close()
         self.frontier.close()
 
     # -- telling -----------------------------------------------------------------------------------------------------

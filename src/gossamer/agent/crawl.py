@@ -7,7 +7,7 @@ import gc
 import itertools
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import uvloop
 from gossamer.agent.agent import Agent
 from gossamer.agent.audit import record
 from gossamer.agent.commands import Commands
+from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.progress import Progress, Summary
@@ -45,20 +46,33 @@ def run(
     watch: Callable[[Progress], None] | None = None,
     every: float = 0.5,
     notice: Callable[[str], None] | None = None,
+    index: Companion | None = None,
+    service: Companion | None = None,
 ) -> Summary:
-    """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly."""
+    """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly.
+
+    `index` and `service` run beside it; to wait for them, or to stop them, is left to the caller.
+    """
     # Hardly anything of a crawl is in a cycle: looking for garbage every 700 objects costs more than it finds.
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
-    crawl = Crawl(config, home, seeds, notice or (lambda _: None))
+    crawl = Crawl(config, home, seeds, notice or (lambda _: None), [each for each in (index, service) if each])
     return uvloop.run(crawl.run(watch, every))
 
 
 class Crawl:
     """One run of a crawl: checks, seeds, the agent, the last commit."""
 
-    def __init__(self, config: Config, home: Path, seeds: Iterable[str], notice: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        home: Path,
+        seeds: Iterable[str],
+        notice: Callable[[str], None],
+        beside: Sequence[Companion] = (),
+    ) -> None:
         self._config = config
+        self._beside = beside
         self._directory = CrawlDir(home)
         self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
         self._seeds = iter(seeds)
@@ -126,6 +140,7 @@ class Crawl:
         if self._config.agent.paused:
             self._notice("note: this crawl is paused; gossamer control resume goes on with it")
         beside = [asyncio.create_task(settings.follow(change)), asyncio.create_task(commands.follow())]
+        beside += [asyncio.create_task(each.keep_running()) for each in self._beside]
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
         try:

@@ -13,7 +13,8 @@ from gossamer.errors import CrawlDirError
 
 FORMAT = 1
 _HEADING = "# A crawl of gossamer, directory format {format}."
-_BEFORE_SETTINGS = {"lock", "logs", "gossamer.toml.new"}  # all that a crawl stopped in its first moment has left
+# All that a crawl stopped in its first moment has left, and keys that were made before it.
+_BEFORE_SETTINGS = {"lock", "logs", "gossamer.toml.new", "keys.json"}
 _FORMAT = re.compile(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
 
 SEED_HOST = "seed "  # in the frontier, before the name of each seed's host
@@ -30,6 +31,7 @@ class CrawlDir:
         self.settings = home / "gossamer.toml"
         self.frontier = home / "frontier"
         self.warc = home / "warc"
+        self.index = home / "index"
         self.logs = home / "logs"
         self._lock: IO[str] | None = None
 

@@ -57,25 +57,30 @@ def explain(home: Path, text: str, now: float | None = None) -> Explanation:
     """As of the last commit; works while the crawl runs. A bare host name is explained as its front page."""
     directory = CrawlDir(home)
     directory.check_readable()
+    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
+        reader = FrontierReader(directory.frontier, Path(scratch))
+        try:
+            return explain_from(reader, directory, text, now)
+        finally:
+            reader.close()
+
+
+def explain_from(reader: FrontierReader, directory: CrawlDir, text: str, now: float | None = None) -> Explanation:
+    """For one who has the frontier open."""
     url = seed_url(text)
     if url is None:
         raise SeedError(f"{text!r} is not a URL that can be crawled: {why_not(text)}")
     config = load(directory.settings, resumed=True)
     policy = Policy(config.policy, config.hosts, config.urls)
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
-        reader = FrontierReader(directory.frontier, Path(scratch))
-        try:
-            if "://" not in text and reader.visit(url) is None:  # a bare name is read as https; perhaps it was not
-                other = url.replace("https://", "http://", 1)
-                url = other if reader.visit(other) is not None else url
-            name = host_of(url)
-            visit, host = reader.visit(url), reader.host(name, policy.manners(name), split(url)[0])
-            now = time.time() if now is None else now
-            scope = Scope.of(config.scope, now)
-            scope.load(reader.meta_names(SEED_HOST))
-            endless = reader.meta(f"{FINDING}endless:{registered_domain(name)}") is not None
-        finally:
-            reader.close()
+    if "://" not in text and reader.visit(url) is None:  # a bare name is read as https; perhaps it was not
+        other = url.replace("https://", "http://", 1)
+        url = other if reader.visit(other) is not None else url
+    name = host_of(url)
+    visit, host = reader.visit(url), reader.host(name, policy.manners(name), split(url)[0])
+    now = time.time() if now is None else now
+    scope = Scope.of(config.scope, now)
+    scope.load(reader.meta_names(SEED_HOST))
+    endless = reader.meta(f"{FINDING}endless:{registered_domain(name)}") is not None
     sentence = _unknown(url, scope, host) if visit is None else _why(visit, host, policy, endless, now)
     return Explanation(url, sentence, visit is not None, visit, host)
 

@@ -18,6 +18,8 @@ class Summary(msgspec.Struct):
     seconds: float = 0.0  # of this run
     cpu_seconds: float = 0.0  # user and system, of this run
     reason: str = ""  # complete, max_pages, time_limit, stopped
+    searchable: int = 0  # pages in the index
+    index_cpu_seconds: float = 0.0  # user and system, of the indexing process
 
 
 class Progress(Summary):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,9 +18,11 @@ from gossamer.config.kinds import Many
 from gossamer.errors import ConfigError, SeedError
 
 if TYPE_CHECKING:
+    from gossamer.agent import IndexProcess
     from gossamer.agent.progress import Summary
     from gossamer.cli.plain import PlainProgress
     from gossamer.cli.view import LiveView
+    from gossamer.service.beside import ServiceProcess
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -78,9 +81,10 @@ class _Crawl(click.Command):
 @_flag("fetch.user_agent")
 @_flag("fetch.contact")
 @_flag("store.directories")
+@_flag("index.on")
+@_flag("service.port")
 @click.option("--agents", default="1", metavar="N", help="Processes; this version has one.")
 @click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
-@click.option("--index/--no-index", default=None, help="Full-text index; not in this version.", show_default=False)
 @click.option("--config", type=Path, metavar="FILE", help="TOML; the command line wins over it.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Last line of stdout is one JSON object; progress goes to stderr."
@@ -93,7 +97,6 @@ def crawl(
     seeds: tuple[str, ...],
     agents: str,
     strategy: str,
-    index: bool | None,
     config: Path | None,
     as_json: bool,
     **flags: Any,
@@ -103,23 +106,36 @@ def crawl(
     Follows links from the SEEDs and keeps everything in DIR. A crawl that is already there goes on where it was,
     with the settings it had; the options of this command win over them.
     """
-    _check_version_limits(agents, strategy, index)
+    _check_version_limits(agents, strategy)
     settings = settings_of(flags, directory, config)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
     from gossamer import agent
-    from gossamer.cli.plain import summary_text
+    from gossamer.cli.plain import searchable_text, summary_text
 
     with _progress(directory) as progress:
         for note in notes(settings):
             progress.notice(note)
-        summary = agent.run(
-            settings, directory, urls, watch=progress.update, every=progress.every, notice=progress.notice
-        )
+        index = agent.IndexProcess(directory, progress.notice) if settings.index.on else None
+        with _service(settings, directory, progress) as service:
+            summary = agent.run(
+                settings,
+                directory,
+                urls,
+                watch=progress.update,
+                every=progress.every,
+                notice=progress.notice,
+                index=index,
+                service=service,
+            )
+            if index is not None:
+                _catch_up(index, summary, progress)
     # The last progress of a run that has ended says the same as the summary, and more.
     ended = progress.last is not None and not progress.last.running
     text = summary_text(progress.last if ended and progress.last else summary, directory)
+    if index is not None:
+        text += "\n" + searchable_text(summary, directory)
     if summary.reason == "stopped":
         text += f"\ngo on     {resume_command(context.obj or sys.argv[1:])}"
     print(text, file=sys.stderr if as_json else sys.stdout, flush=True)
@@ -127,6 +143,35 @@ def crawl(
         sys.stdout.write(json_line(summary))
         sys.stdout.flush()
     return STOPPED if summary.reason == "stopped" else 0
+
+
+@contextmanager
+def _service(settings: Config, directory: Path, progress: PlainProgress | LiveView) -> Iterator[ServiceProcess | None]:
+    """The service beside the crawl, until the end of the block, if one is wanted."""
+    if settings.service.port is None:
+        yield None
+        return
+    from gossamer.service.beside import ServiceProcess
+
+    service = ServiceProcess(directory, settings.service.port, progress.notice)
+    progress.notice(f"serving API and pages at {service.address}")
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+def _catch_up(index: IndexProcess, summary: Summary, progress: PlainProgress | LiveView) -> None:
+    """A crawl that was stopped ends at once; any other waits until its pages can be found."""
+    from gossamer.cli.plain import waiting_line
+
+    if summary.reason == "stopped":
+        index.stop()
+        status = index.status()
+    else:
+        status = index.finish(lambda status: progress.say(waiting_line(status)), progress.every)
+    summary.searchable = status.pages
+    summary.index_cpu_seconds = index.cpu_seconds
 
 
 def settings_of(given: dict[str, Any], directory: Path, file: Path | None) -> Config:
@@ -184,10 +229,8 @@ def _progress(directory: Path) -> PlainProgress | LiveView:
     return PlainProgress()
 
 
-def _check_version_limits(agents: str, strategy: str, index: bool | None) -> None:
+def _check_version_limits(agents: str, strategy: str) -> None:
     if agents != "1":
         raise ConfigError(f"--agents: {agents!r} is not possible yet; this version runs 1 agent")
     if strategy != "breadth-first":
         raise ConfigError(f"--strategy: {strategy!r} is not known; this version has breadth-first")
-    if index:
-        raise ConfigError("--index: this version has no full-text index yet; leave it out or give --no-index")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
+from gossamer.agent.index_status import IndexStatus
 from gossamer.agent.progress import Progress, Summary
 from gossamer.cli.numbers import count, rate, share, size, span
 
@@ -41,6 +42,10 @@ class PlainProgress:
     def notice(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
+    def say(self, text: str) -> None:
+        """What goes on after the crawl itself."""
+        self.notice(text)
+
 
 def progress_line(progress: Progress) -> str:
     if progress.seeds_share < 1:
@@ -72,6 +77,19 @@ def summary_text(summary: Summary, home: Path) -> str:
     if isinstance(summary, Progress):
         rows += _breakdown(summary)
     return _table([*rows, ("data", str(home / "warc"))])
+
+
+def waiting_line(status: IndexStatus) -> str:
+    """While the crawl has ended and its index has not."""
+    if status.done < status.total:
+        what = f"{share(status.done, status.total)} of the pages are indexed"
+    else:
+        what = "the last pages are written again with the links that lead to them"
+    return f"index: {what}; Ctrl-C skips this, and the next run goes on with it"
+
+
+def searchable_text(summary: Summary, home: Path) -> str:
+    return _table([("search", f"{count(summary.searchable)} pages: gossamer search QUERY --dir {home}")])
 
 
 def status_text(progress: Progress, home: Path, now: float | None = None) -> str:

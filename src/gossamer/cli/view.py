@@ -53,6 +53,10 @@ class LiveView:
         self.last = progress
         self._live.update(render(progress, self._home), refresh=True)
 
+    def say(self, text: str) -> None:
+        """What goes on after the crawl itself, in place of its view."""
+        self._live.update(Text(text, style="dim"), refresh=True)
+
     def notice(self, text: str) -> None:
         self._live.console.print(Text(text), soft_wrap=True)
 

@@ -80,8 +80,8 @@ class Whole(_Number[int]):
 class WholeOrNone(Kind[int | None]):
     """`None` is written "none", since TOML has no null."""
 
-    def __init__(self, minimum: int) -> None:
-        self.whole = Whole(minimum)
+    def __init__(self, minimum: int, maximum: float = math.inf) -> None:
+        self.whole = Whole(minimum, maximum)
 
     def read(self, value: object) -> int | None:
         try:

@@ -454,6 +454,39 @@ class StoreConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexConfig:
+    """The full-text index, written by a process of its own."""
+
+    on: bool = declare(
+        True,
+        Switch(),
+        "Index pages while they are crawled, so that gossamer search finds them seconds later.",
+        cost="Up to one more core, at low priority, and disk for the text of the pages; pages are fetched no slower.",
+        flag="--index",
+    )
+    memory: int = declare(
+        64 * 1024**2,
+        Size(15 * 1000**2, 4 * 1024**3),
+        "Memory for pages that are not yet in the index.",
+        cost="This much memory of the indexing process, beside about 150 MB; too little means smaller parts to merge.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceConfig:
+    """API and pages, served by a process of its own."""
+
+    port: int | None = declare(
+        None,
+        WholeOrNone(0, 65535),
+        "Serve API and pages at this port of loopback while the crawl runs; 0 takes one that is free.",
+        cost="A process of about 100 MB. With keys (gossamer keys add) each request needs one.",
+        flag="--serve",
+        metavar="PORT",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig:
     """The loop: its limits and its commits."""
 
@@ -516,6 +549,8 @@ class Config:
     parse: ParseConfig = ParseConfig()
     frontier: FrontierConfig = FrontierConfig()
     store: StoreConfig = StoreConfig()
+    index: IndexConfig = IndexConfig()
+    service: ServiceConfig = ServiceConfig()
     agent: AgentConfig = AgentConfig()
     hosts: tuple[HostRule, ...] = ()
     urls: tuple[UrlRule, ...] = ()

@@ -243,12 +243,16 @@ class ReadOnlyDatabase:
     """The last commit, read beside a running crawl or without one."""
 
     def __init__(self, path: Path, scratch: Path) -> None:
+        self._path = path
         self._rocks = _opened(path, _READ_ONLY_MEMORY, AccessType.secondary(str(scratch)))
+        self.refresh()
+        self._hosts = self._rocks.get_column_family(_HOSTS)
+
+    def refresh(self) -> None:
         try:
             self._rocks.try_catch_up_with_primary()
         except Exception as error:
-            raise _explained(path, error) from error
-        self._hosts = self._rocks.get_column_family(_HOSTS)
+            raise _explained(self._path, error) from error
 
     def visit(self, key: bytes) -> bytes | None:
         value: bytes | None = self._rocks.get(key)

@@ -132,6 +132,12 @@ def host_of_prefix(prefix: bytes) -> str:
     return unreversed_host(prefix[2:-1].decode())
 
 
+def prefix_of_row(row: tuple[bytes, bytes]) -> bytes:
+    """What all keys of the host begin with to whom this record belongs."""
+    key = row[0]
+    return key[: key.index(b"\0", 2) + 1]
+
+
 def visits_of(host_prefix: bytes) -> bytes:
     """What the keys of a host's visits begin with; the code of the scheme and the path follow."""
     return b"%bv%b" % (host_prefix[:2], host_prefix[2:])

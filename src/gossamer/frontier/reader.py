@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -33,6 +34,46 @@ class HostView(msgspec.Struct):
     robots_until: float
     mirror_of: str = ""  # the host whose pages it shows
     barren: dict[str, Barren] = {}  # its places that brought nothing new lately
+
+
+class HostCounts(msgspec.Struct, gc=False):
+    """A host in a list of all."""
+
+    name: str
+    pages: int
+    queued: int
+    failures: int  # in a row
+    due: float  # not visited before
+    mirror_of: str
+
+
+class _Facts(msgspec.Struct):
+    """What the rows of one host say."""
+
+    record: keys.HostRecord
+    notes: Notes
+    queued: int = 0
+    robots: dict[str, bytes] = {}  # by the code of the scheme
+
+
+def _facts(prefix: int, rows: Iterable[tuple[bytes, bytes]]) -> _Facts:
+    """`prefix` is the length of what their keys have in common. The record comes before the queue."""
+    facts = _Facts(keys.HostRecord(), Notes())
+    settled: dict[int, tuple[int, list[int]]] = {}
+    for key, value in rows:
+        kind, rest = key[prefix : prefix + 1], key[prefix + 1 :]
+        if kind == keys.RECORD:
+            facts.record = keys.HostRecord.unpack(value)
+            settled = {priority: (below, besides) for priority, below, besides in facts.record.done}
+        elif kind == keys.QUEUE:
+            chunk = Chunk(keys.number_of(key), keys.read_chunk(value), stored=True)
+            chunk.forget(*settled.get(rest[0], (0, [])))
+            facts.queued += chunk.left
+        elif kind == keys.NOTES:
+            facts.notes = read_notes(value)
+        else:
+            facts.robots[rest.decode()] = value
+    return facts
 
 
 class FrontierReader:
@@ -75,30 +116,16 @@ class FrontierReader:
 
     def host(self, name: str, manners: Manners, origin: str) -> HostView | None:
         prefix = keys.host_prefix(self._partition(name), name)
-        record = keys.HostRecord()
-        notes = Notes()
-        met, queued, rules = False, 0, b""
-        settled: dict[int, tuple[int, list[int]]] = {}
-        for key, value in self._database.scan_hosts(prefix):
-            kind, rest = key[len(prefix) : len(prefix) + 1], key[len(prefix) + 1 :]
-            met = True
-            if kind == keys.RECORD:
-                record = keys.HostRecord.unpack(value)
-                settled = {priority: (below, besides) for priority, below, besides in record.done}
-            elif kind == keys.QUEUE:
-                chunk = Chunk(keys.number_of(key), keys.read_chunk(value), stored=True)
-                chunk.forget(*settled.get(rest[0], (0, [])))
-                queued += chunk.left
-            elif kind == keys.NOTES:
-                notes = read_notes(value)
-            elif rest.decode() == keys.SCHEMES[origin.partition(":")[0]]:
-                rules = value
-        if not met:
+        rows = list(self._database.scan_hosts(prefix))
+        if not rows:
             return None
+        facts = _facts(len(prefix), rows)
+        record, notes = facts.record, facts.notes
+        rules = facts.robots.get(keys.SCHEMES[origin.partition(":")[0]], b"")
         return HostView(
             name,
             record.pages,
-            queued,
+            facts.queued,
             record.failures,
             record.due,
             record.crawl_delay,
@@ -109,8 +136,28 @@ class FrontierReader:
             notes.barren,
         )
 
+    def hosts(self) -> Iterator[HostCounts]:
+        """Every host, in no order that means anything."""
+        for partition in range(self.counts().partitions):
+            rows = self._database.scan_hosts(keys.partition_prefix(partition))
+            for prefix, of_host in groupby(rows, keys.prefix_of_row):
+                facts = _facts(len(prefix), of_host)
+                record = facts.record
+                yield HostCounts(
+                    keys.host_of_prefix(prefix),
+                    record.pages,
+                    facts.queued,
+                    record.failures,
+                    record.due,
+                    facts.notes.mirror_of,
+                )
+
     def _partition(self, host: str) -> bytes:
         return keys.partition_prefix(partition_of(registered_domain(host), self.counts().partitions))
+
+    def refresh(self) -> None:
+        """From here on as of the newest commit."""
+        self._database.refresh()
 
     def close(self) -> None:
         self._database.close()

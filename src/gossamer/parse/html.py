@@ -66,8 +66,8 @@ def _parse(body: bytes, url: str, content_type: str | None) -> Document:
             url=url, base=url, charset=charset, title="", text=text, language=language, links=[],
             main_text=text[:MAX_LENGTH], language_confidence=confidence,
         )  # fmt: skip
-    tree = _tree(source, reader)
-    links = LinkReader(_base(tree, url), charset, with_text=True)
+    tree = tree_of(source, reader)
+    links = LinkReader(base_in(tree, url), charset, with_text=True)
     text = collapse("".join(_text_and_links(tree, links)))
     main = main_text(tree, text)
     language, confidence = language_of(_declared_language(tree, links), main)
@@ -98,8 +98,8 @@ def parse_links(body: bytes, url: str, content_type: str | None, kinds: frozense
     if reader in (Reader.NONE, Reader.TEXT):
         return LinkReader(url, "", with_text=False)
     source, charset = decode(body, content_type)
-    tree = _tree(source, reader)
-    links = LinkReader(_base(tree, url), charset, with_text=False)
+    tree = tree_of(source, reader)
+    links = LinkReader(base_in(tree, url), charset, with_text=False)
     for node in _elements(tree, {"meta", *readers_of(kinds)}):
         links.read(node, node.tag)
     links.links = [link for link in links.links if is_wanted(link.kind, kinds)]
@@ -121,14 +121,14 @@ def _elements(tree: Any, tags: set[str]) -> Iterable[Any]:
     return in_order
 
 
-def _tree(source: str, reader: Reader) -> Any:
+def tree_of(source: str, reader: Reader) -> Any:
     source = cut(source)
     if reader is Reader.XHTML:
         source = _self_closed.sub(r"<\1\2></\1>", source)
     return HTMLTree.parse(tame(source))
 
 
-def _base(tree: Any, url: str) -> str:
+def base_in(tree: Any, url: str) -> str:
     references = (element.getattr("href") for element in tree.document.get_elements_by_tag_name("base"))
     return base_of(next((reference for reference in references if reference is not None), None), url)
 

@@ -1,6 +1,21 @@
-"""Page -> Locator: WARC 1.1 with CDXJ beside it, the public contract of a crawl."""
+"""Page -> Locator: WARC 1.1 with CDXJ beside it, the public contract of a crawl; and back."""
 
+from gossamer.store.captures import Capture, Captures, Place
+from gossamer.store.committed import CommittedNote, read_committed
+from gossamer.store.reader import Record, RecordFiles, directories_of
 from gossamer.store.store import Store, StorePosition
 from gossamer.store.warc import payload_digest
 
-__all__ = ["Store", "StorePosition", "payload_digest"]
+__all__ = [
+    "Capture",
+    "Captures",
+    "CommittedNote",
+    "Place",
+    "Record",
+    "RecordFiles",
+    "Store",
+    "StorePosition",
+    "directories_of",
+    "payload_digest",
+    "read_committed",
+]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from base64 import b32decode
 from hashlib import sha1
 
 from isal import isal_zlib
@@ -37,6 +38,15 @@ def spelled(digest: bytes) -> str:
     number = int.from_bytes(digest, "big")
     pairs = _PAIRS
     return "sha1:" + "".join([pairs[number >> shift & 1023] for shift in _SHIFTS])
+
+
+def read_digest(text: str) -> bytes:
+    """What `spelled` wrote; empty where it is something else."""
+    try:
+        digest = b32decode(text.removeprefix("sha1:"))
+    except ValueError:
+        return b""
+    return digest if len(digest) == 20 else b""
 
 
 class RecordIds:

@@ -35,6 +35,10 @@ def file_name(number: int) -> str:
     return f"gossamer-{number:05d}.warc.gz"
 
 
+def cdxj_name(number: int) -> str:
+    return f"gossamer-{number:05d}.cdxj"
+
+
 class Position(msgspec.Struct, frozen=True):
     """How far a writer had come at a commit: its last file, and how much of it and of its CDXJ holds."""
 
@@ -179,7 +183,7 @@ class Writer:
         self._unsynced_directory = True
 
     def _cdxj_path(self, number: int) -> Path:
-        return self._home / file_name(number).replace(".warc.gz", ".cdxj")
+        return self._home / cdxj_name(number)
 
     def _sync_directory(self) -> None:
         directory = os.open(self._home, os.O_RDONLY)

@@ -1,0 +1,203 @@
+"""The indexer at work: catching up with a crawl, following it, making the index again from the stored pages."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.index_status import IndexStatus, write_status
+from gossamer.agent.indexer import Indexer
+from gossamer.agent.settings import LiveSettings
+from gossamer.config import Config, load
+from gossamer.errors import CrawlDirError, IndexVersionError
+from gossamer.frontier.reader import FrontierReader
+from gossamer.store import StorePosition, read_committed
+
+_COMMIT_EVERY: Final = 2.0  # seconds of work, while it follows
+_COMMIT_EVERY_BEHIND: Final = 15.0  # while it catches up: large commits cost less
+_LOOK_EVERY: Final = 0.5  # seconds between two looks for more
+_STEP: Final = 0.25  # seconds of work between two looks at everything else
+_AT_FDCWD, _EXCHANGE = -100, 2
+
+Notice = Callable[[str], None]
+
+
+class Committed:
+    """How far a crawl is committed: at first by its database, which is what counts; then by the note beside the store,
+    once that changes.
+    """
+
+    def __init__(self, directory: CrawlDir) -> None:
+        self._warc = directory.warc
+        self._first = read_committed(self._warc)
+        self._position = _in_frontier(directory)
+
+    def now(self) -> StorePosition:
+        noted = read_committed(self._warc)
+        if noted is not None and noted != self._first:
+            self._first, self._position = None, noted
+        return self._position
+
+
+def _in_frontier(directory: CrawlDir) -> StorePosition:
+    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
+        reader = FrontierReader(directory.frontier, Path(scratch))
+        try:
+            stored = reader.meta("store")
+        finally:
+            reader.close()
+    return msgspec.msgpack.decode(stored, type=StorePosition) if stored else StorePosition()
+
+
+class Follower:
+    """Invariant: it only reads the crawl, and takes no lock of it."""
+
+    def __init__(
+        self,
+        home: Path,
+        notice: Notice,
+        watch: Callable[[IndexStatus], None] = lambda _: None,
+        *,
+        clock: Callable[[], float] = time.time,
+        guarded: bool = False,
+        path: Path | None = None,
+    ) -> None:
+        self._directory = CrawlDir(home)
+        self._directory.check_readable()
+        self._path = path or self._directory.index
+        self._notice = notice
+        self._watch = watch
+        self._clock = clock
+        self._guarded = guarded
+        self._config = load(self._directory.settings, resumed=True)
+        self._settings = LiveSettings(self._directory.settings, self._config, lambda _: None)
+        self._committed = Committed(self._directory)
+        self._indexer = self._opened(self._config)
+        self._folder = _identity(self._path)
+        self._committed_at = clock()
+
+    def _opened(self, config: Config) -> Indexer:
+        return Indexer(self._path, self._directory.warc, config, self._notice, self._clock, self._guarded)
+
+    def catch_up(self, stop: Callable[[], bool] = lambda: False) -> IndexStatus:
+        """All that is stored now, with all links; or until `stop`."""
+        while not stop() and self._step(_COMMIT_EVERY_BEHIND):
+            pass
+        while not stop() and self._indexer.freshen(float("inf")):
+            self._commit_if_due(_COMMIT_EVERY_BEHIND)
+        self._indexer.commit()
+        return self._tell()
+
+    def follow(self, wait: Callable[[float], bool], stop: Callable[[], bool] = lambda: False) -> IndexStatus:
+        """Until `wait`, which sleeps for the time it is given or less, says that no more will come."""
+        self._tell()
+        while not stop():
+            self._look_around()
+            if self._step(_COMMIT_EVERY):
+                if wait(0.0):
+                    break
+                continue
+            # Nothing is left to read: what is there is committed, and pages are written again whose links came later.
+            if self._indexer.commit():
+                self._committed_at = self._clock()
+                self._tell()
+            elif self._indexer.freshen(self._clock()):
+                self._commit_if_due(_COMMIT_EVERY)
+                if wait(0.0):
+                    break
+                continue
+            if wait(_LOOK_EVERY):
+                break
+        return self.catch_up(stop)
+
+    def close(self) -> None:
+        self._indexer.close()
+
+    def _step(self, interval: float) -> bool:
+        more = self._indexer.take(self._committed.now(), _STEP)
+        self._commit_if_due(interval)
+        return more
+
+    def _commit_if_due(self, interval: float) -> None:
+        now = self._clock()
+        if not 0 <= now - self._committed_at < interval:
+            self._indexer.commit()
+            self._committed_at = self._clock()
+            self._tell()
+
+    def _look_around(self) -> None:
+        """Settings may have changed, and the index may have been made anew."""
+        changed = self._settings.look()
+        if changed is not None:
+            self._config = changed
+            self._indexer.change(changed)
+        if _identity(self._path) != self._folder:
+            self._indexer.close()
+            self._indexer = self._opened(self._config)
+            self._folder = _identity(self._path)
+
+    def _tell(self) -> IndexStatus:
+        indexer = self._indexer
+        done, total = indexer.progress(self._committed.now())
+        status = IndexStatus(
+            indexer.pages, done, total, indexer.is_stale, indexer.skipped, indexer.taken, os.getpid(), self._clock()
+        )
+        write_status(self._path, status)
+        self._watch(status)
+        return status
+
+
+def rebuild(
+    home: Path, notice: Notice, watch: Callable[[IndexStatus], None], stop: Callable[[], bool] = lambda: False
+) -> IndexStatus:
+    """The index made again from the stored pages, beside the old one, which is searched until the new one is whole.
+
+    One that was broken off is gone on with.
+    """
+    directory = CrawlDir(home)
+    directory.check_readable()
+    path = directory.index.with_name("index.new")
+    try:
+        follower = Follower(home, notice, watch, path=path)
+    except IndexVersionError:  # begun by another version
+        shutil.rmtree(path)
+        follower = Follower(home, notice, watch, path=path)
+    try:
+        status = follower.catch_up(stop)
+    finally:
+        follower.close()
+    if not stop():
+        _swap(path, directory.index)
+    return status
+
+
+def _swap(new: Path, old: Path) -> None:
+    """`new` takes the place of `old`, in one step where the file system can do that."""
+    if not old.exists():
+        new.rename(old)
+        return
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is None or call(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _EXCHANGE):
+        aside = old.with_name("index.old")
+        shutil.rmtree(aside, ignore_errors=True)
+        old.rename(aside)
+        new.rename(old)
+        new = aside
+    shutil.rmtree(new, ignore_errors=True)  # what a process still writes there goes with it
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise CrawlDirError(f"{path} is gone: {error.strerror}. gossamer index makes it again.") from error
+    return found.st_dev, found.st_ino

@@ -1,0 +1,72 @@
+"""The indexing process that a crawl starts, keeps running, and waits for at its end: then it catches up and ends."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from gossamer.agent.companion import FIRST_REST, Companion
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.index_status import IndexStatus, read_status
+
+COMMAND: Final = (sys.executable, "-m", "gossamer", "index", "--follow", "--leash", "--dir")
+
+
+class IndexProcess(Companion):
+    """What it has not done when it is stopped, the next run goes on with."""
+
+    name = "index"
+    called = "the indexing process"
+    comfort = "pages are stored all the same"
+
+    def __init__(
+        self, home: Path, notice: Callable[[str], None], command: tuple[str, ...] = COMMAND, rest: float = FIRST_REST
+    ) -> None:
+        self._directory = CrawlDir(home)
+        super().__init__((*command, str(home)), self._directory.logs / "indexer.log", notice, rest=rest)
+        self._spent = _children()
+
+    @property
+    def cpu_seconds(self) -> float:
+        """User and system, of the processes that have ended."""
+        return _children() - self._spent
+
+    def status(self) -> IndexStatus:
+        """What it said last of itself."""
+        return read_status(self._directory.index) or IndexStatus()
+
+    def finish(self, watch: Callable[[IndexStatus], None], every: float) -> IndexStatus:
+        """Wait until it has caught up. Ctrl-C, or SIGTERM, ends the waiting and the process."""
+        if self._process is None:
+            return self.status()
+        before = signal.signal(signal.SIGTERM, _interrupted)
+        try:
+            self._let_go()
+            told = monotonic() - every
+            while self._process.poll() is None:
+                if monotonic() - told >= every:
+                    told = monotonic()
+                    watch(self.status())
+                self._wait(0.1)
+            if self._process.returncode:
+                self._tell_once("so some pages cannot be found yet; gossamer index --dir DIR goes on with it")
+        except KeyboardInterrupt:
+            self.stop()
+            self._notice("index: not caught up; the next run, or gossamer index, goes on with it")
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        return self.status()
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _children() -> float:
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime

@@ -1,0 +1,172 @@
+"""Stored pages by their URL: what the crawl in a directory last fetched, also while it runs."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Self
+
+import msgspec
+
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.config import load
+from gossamer.fetch.decode import decoded
+from gossamer.frontier.reader import FrontierReader
+from gossamer.model import Locator, Page
+from gossamer.model.media_type import media_type_of
+from gossamer.model.url import normalize
+from gossamer.store import Captures, Record, RecordFiles, StorePosition, directories_of
+
+_FRESH = 1.0  # seconds: the crawl commits once a second
+
+
+class StoredPage(msgspec.Struct, frozen=True):
+    """A response as it was stored. `body` has transfer and content encodings taken off."""
+
+    url: str
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+    content_type: str | None
+    fetched_at: float
+    locator: Locator
+    digest: bytes  # SHA-1 of the payload as sent
+    revisit: bool = False  # the payload was stored before, with another page or visit
+    truncated: str = ""  # why the end is missing: length, time, disconnect
+    head: bytes = b""  # status line and header lines as sent
+
+
+class PageReader:
+    """For any number of threads. Takes no lock of the crawl's, and sees what is committed, a second later at most.
+
+    Invariant: the payload given has the digest that the record names.
+    """
+
+    def __init__(self, home: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        directory = CrawlDir(home)
+        directory.check_readable()
+        self._warc = directory.warc
+        self._most = load(directory.settings, resumed=True).fetch.max_body
+        self._clock = clock
+        self._lock = Lock()
+        self._refreshing = Lock()
+        self._scratch = tempfile.TemporaryDirectory(prefix="gossamer-")
+        try:
+            self._frontier = FrontierReader(directory.frontier, Path(self._scratch.name))
+        except BaseException:
+            self._scratch.cleanup()
+            raise
+        self._refreshed = clock()
+        self._files = RecordFiles([self._warc], self._most)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._files.close()
+            self._frontier.close()
+            self._scratch.cleanup()
+
+    def by_url(self, url: str) -> StoredPage | None:
+        """The last response stored for this URL, whatever its status; None where there is none."""
+        known = normalize(url)
+        if known is None:
+            return None
+        with self._lock:
+            self._refresh()
+            visit = self._frontier.visit(known)
+            found = None if visit is None or visit.stored is None else self._payload(visit.stored)
+        if visit is None or visit.stored is None or found is None:
+            return None
+        return stored_page(*found, visit.stored, self._most)
+
+    def by_place(self, place: Locator) -> StoredPage | None:
+        """The response at this place."""
+        with self._lock:
+            self._refresh()
+            found = self._payload(place)
+        return None if found is None else stored_page(*found, place, self._most)
+
+    @property
+    def frontier(self) -> FrontierReader:
+        """As of a second ago at most. While one thread makes it so, the others read on."""
+        now = self._clock()
+        if now - self._refreshed >= _FRESH and self._refreshing.acquire(blocking=False):
+            try:
+                self._frontier.refresh()
+                self._refreshed = now
+            finally:
+                self._refreshing.release()
+        return self._frontier
+
+    def _refresh(self) -> None:
+        _ = self.frontier
+        self._files.directories = list(directories_of(self._warc, self._position()).values())
+
+    def _position(self) -> StorePosition:
+        stored = self._frontier.meta("store")
+        return StorePosition() if stored is None else msgspec.msgpack.decode(stored, type=StorePosition)
+
+    def _payload(self, place: Locator) -> tuple[Record, bytes] | None:
+        """A record, and its payload, which may be that of another one."""
+        record = self._files.read(place)
+        if record is None or record.refers_to is None:
+            return None if record is None else (record, record.raw)
+        for candidate in self._referred(record):
+            first = self._files.read(candidate)
+            if first is not None and first.refers_to is None and first.digest == record.digest:
+                return record, first.raw
+        return None
+
+    def _referred(self, record: Record) -> Iterator[Locator]:
+        """Where the payload of a revisit may be: mostly where its first URL is stored now; or else in an older capture
+        of that URL, for which all lines are gone through.
+        """
+        assert record.refers_to is not None
+        url = record.refers_to[0]
+        visit = self._frontier.visit(url)
+        if visit is not None and visit.stored is not None:
+            yield visit.stored
+        for capture in Captures(self._warc).after({}, self._position()):
+            if capture.url == url and not capture.is_revisit:
+                yield capture.stored
+
+
+def stored_page(record: Record, raw: bytes, place: Locator, most: int) -> StoredPage:
+    headers = Page(record.url, record.status, record.head, b"", b"", 0.0, 0.0, "").headers
+    return StoredPage(
+        record.url,
+        record.status,
+        headers,
+        decoded(record.head, raw, most).body,
+        content_type_of(record.head),
+        record.fetched_at,
+        place,
+        record.digest,
+        record.refers_to is not None,
+        record.truncated,
+        record.head,
+    )
+
+
+_types_in = re.compile(rb"\ncontent-type[ \t]*+:[ \t]*+([^\r\n]*+)", re.I).findall
+
+
+def content_type_of(head: bytes) -> str | None:
+    """As the crawl understood it; None where the head says nothing that can be."""
+    return _content_type(b"\n".join(_types_in(head)))
+
+
+@lru_cache(maxsize=1024)
+def _content_type(values: bytes) -> str | None:
+    found = media_type_of([value.decode("latin-1") for value in values.split(b"\n")])
+    return None if found is None else str(found)

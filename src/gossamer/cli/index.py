@@ -1,0 +1,146 @@
+"""`gossamer index`: make the index of a crawl, keep it up to date, or make it again."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gossamer.errors import ConfigError
+
+if TYPE_CHECKING:
+    from gossamer.agent.index_status import IndexStatus
+
+STOPPED = 130
+_LOW_PRIORITY = 10  # nice: the crawl comes first
+_MOST_LINES = 10_000  # of notices in one run
+
+
+@click.command
+@click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
+@click.option("--rebuild", is_flag=True, help="Make it again from the stored pages; the old one is searched meanwhile.")
+@click.option("--follow", is_flag=True, help="Go on as the crawl does, until Ctrl-C.")
+@click.option("--leash", is_flag=True, hidden=True, help="With --follow: catch up and end when standard input does.")
+def index(directory: Path, rebuild: bool, follow: bool, leash: bool) -> int:
+    """Bring the index of a crawl up to date.
+
+    A crawl does that by itself, unless it was started with --no-index.
+    """
+    if rebuild and follow:
+        raise ConfigError("--rebuild and --follow: give one of them; a rebuilt index is followed by the next run")
+    from gossamer.agent import follower as work
+
+    os.nice(_LOW_PRIORITY)
+    stopped = _Stopped()
+    notice = _notice()
+    with _Bar(directory, shown=not follow) as bar:
+        if rebuild:
+            status = work.rebuild(directory, notice, bar.update, stopped)
+        else:
+            follower = work.Follower(directory, notice, bar.update, guarded=True)
+            try:
+                if follow:
+                    status = follower.follow(_wait_for_input if leash else _wait(stopped), stopped)
+                else:
+                    status = follower.catch_up(stopped)
+            finally:
+                follower.close()
+    if not leash:
+        from gossamer.cli.numbers import count
+
+        skipped = f", {count(status.skipped)} could not be read" if status.skipped else ""
+        print(f"{count(status.pages)} pages can be searched{skipped}: gossamer search QUERY --dir {directory}")
+    return STOPPED if stopped() and not follow else 0
+
+
+class _Stopped:
+    """Whether Ctrl-C or SIGTERM came; what is done is committed before the end."""
+
+    def __init__(self) -> None:
+        self._came = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    def __call__(self) -> bool:
+        return self._came
+
+    def _on_signal(self, *_: object) -> None:
+        self._came = True
+
+
+def _wait(stopped: _Stopped) -> Callable[[float], bool]:
+    def wait(seconds: float) -> bool:
+        if seconds and not stopped():
+            time.sleep(seconds)
+        return stopped()
+
+    return wait
+
+
+def _wait_for_input(seconds: float) -> bool:
+    """Whether standard input has ended; nothing is ever written to it."""
+    try:
+        readable, _, _ = select.select([sys.stdin], [], [], seconds)
+    except (OSError, ValueError):
+        return True
+    return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
+
+
+def _notice() -> Callable[[str], None]:
+    told = 0
+
+    def notice(text: str) -> None:
+        nonlocal told
+        told += 1
+        if told <= _MOST_LINES:
+            print(text, file=sys.stderr, flush=True)
+
+    return notice
+
+
+class _Bar:
+    """How far it is: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, directory: Path, shown: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        console = Console(file=sys.stderr, highlight=False)
+        self._shown, self._terminal = shown, console.is_terminal
+        self._told = time.monotonic()
+        self._bar = Progress(
+            TextColumn("index"),
+            BarColumn(bar_width=40, complete_style="green", finished_style="green"),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[pages]} pages · {task.fields[speed]}/s"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not (shown and self._terminal),
+        )
+        self._task = self._bar.add_task("", total=None, pages="0", speed="0")
+        self._began = time.monotonic()
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def update(self, status: IndexStatus) -> None:
+        from gossamer.cli.numbers import count, share
+
+        speed = status.taken / max(0.1, time.monotonic() - self._began)
+        pages = count(status.pages)
+        self._bar.update(self._task, total=status.total, completed=status.done, pages=pages, speed=f"{speed:,.0f}")
+        if self._shown and not self._terminal and time.monotonic() - self._told >= 5:
+            self._told = time.monotonic()
+            print(f"index: {share(status.done, status.total)}, {pages} pages", file=sys.stderr, flush=True)

@@ -1,0 +1,119 @@
+"""`gossamer search`: ask the index of a crawl."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gossamer.errors import CrawlDirError, QueryError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from gossamer.index import Answer, Hit
+
+_MOST = 1000
+_MARK = re.compile(r"<mark>(.*?)</mark>", re.S)
+
+
+@click.command
+@click.argument("query", nargs=-1, required=True)
+@click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
+@click.option("-n", "limit", type=click.IntRange(1, _MOST), default=10, metavar="N", help="Results to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, as the API does.")
+def search(query: tuple[str, ...], directory: Path, limit: int, as_json: bool) -> int:
+    """Search the pages of a crawl.
+
+    Words stand for pages that have all of them; "a phrase", OR, -word, site:, domain:, lang:, title:, after: and
+    before: are understood. Put the whole query in single quotes, so that the shell leaves it alone. Works while a
+    crawl runs.
+    """
+    from gossamer.agent.crawl_dir import CrawlDir
+    from gossamer.index import Search
+
+    crawl = CrawlDir(directory)
+    crawl.check_readable()
+    if not (crawl.index / "meta.json").is_file():
+        raise CrawlDirError(f"{directory} has no index yet: gossamer index --dir {directory} makes one.")
+    text = " ".join(query)
+    index = Search([crawl.index])
+    try:
+        answer = index.answer(text, limit=limit)
+    except QueryError as error:
+        raise QueryError(error.position, f"query, from character {error.position + 1} on: {error.why}") from None
+    finally:
+        index.close()
+    if as_json:
+        sys.stdout.write(json_line(answer))
+    else:
+        _show(answer)
+    return 0
+
+
+def json_line(answer: Answer) -> str:
+    import msgspec
+
+    found = {
+        "total": answer.total,
+        "results": [_fields(hit) for hit in answer.results],
+        "next": answer.next,
+        "query": answer.query,
+        "seconds": round(answer.seconds, 4),
+    }
+    return msgspec.json.encode(found).decode() + "\n"
+
+
+def _fields(hit: Hit) -> dict[str, object]:
+    return {
+        "url": hit.url,
+        "title": hit.title,
+        "snippet": hit.snippet,
+        "score": round(hit.score, 4),
+        "fetched_at": datetime.fromtimestamp(hit.fetched_at, UTC) if hit.fetched_at else None,
+        "language": hit.language,
+        "type": hit.type,
+        "host": hit.host,
+        "description": hit.description,
+        "same": hit.same,
+    }
+
+
+def _show(answer: Answer) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from gossamer.cli.numbers import count
+
+    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    results = "1 result" if answer.total == 1 else f"{count(answer.total)} results"
+    console.print(Text(f"{results}, {answer.seconds * 1000:,.0f} ms", style="dim"))
+    if not answer.total:
+        console.print(Text(f"Nothing was found for: {_printable(answer.query)}"))
+    for hit in answer.results:
+        console.print()
+        console.print(Text(_printable(hit.title) or _printable(hit.url), style="bold green"))
+        where = _printable(hit.url) + (f" · {_printable(hit.language)}" if hit.language else "")
+        console.print(Text(where, style="dim"), soft_wrap=True)
+        if hit.snippet:
+            console.print(marked(hit.snippet))
+
+
+def marked(snippet: str) -> Text:
+    """What the index marks, in bold."""
+    from rich.text import Text
+
+    text = Text()
+    for number, part in enumerate(_MARK.split(snippet)):
+        text.append(_printable(html.unescape(part)), style="bold" if number % 2 else "")
+    return text
+
+
+def _printable(text: str) -> str:
+    """What a page says must not be a command to the terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)

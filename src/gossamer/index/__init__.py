@@ -1,0 +1,8 @@
+"""The full-text index: entries in, answers out. The only place that knows tantivy."""
+
+from gossamer.index.answer import Answer, DomainCount, Hit, IndexSize
+from gossamer.index.entry import Entry
+from gossamer.index.search import Search
+from gossamer.index.writer import IndexWriter
+
+__all__ = ["Answer", "DomainCount", "Entry", "Hit", "IndexSize", "IndexWriter", "Search"]

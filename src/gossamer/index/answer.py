@@ -1,0 +1,47 @@
+"""What a search gives back."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Hit(msgspec.Struct):
+    """A page that was found. `snippet` is HTML: escaped text with `<mark>` around what matched."""
+
+    url: str
+    title: str
+    snippet: str
+    score: float
+    fetched_at: float
+    language: str
+    type: str
+    host: str
+    description: str = ""
+    same: int = 0  # other URLs that match and have the same payload; they are not shown
+    why: list[tuple[str, float]] = []  # what the score is made of
+
+
+class Answer(msgspec.Struct):
+    """`total` counts pages, those with the same payload included. `next` is the cursor of what follows, or empty."""
+
+    total: int
+    results: list[Hit]
+    next: str
+    seconds: float
+    query: str  # as it was understood
+    facets: dict[str, list[tuple[str, int]]]  # site, language, date
+
+
+class IndexSize(msgspec.Struct):
+    pages: int
+    hosts: int
+    newest: float  # when the page fetched last was fetched; 0 if there is none
+
+
+class DomainCount(msgspec.Struct):
+    """A domain directly below another: what it and all below it have."""
+
+    name: str
+    hosts: int
+    pages: int
+    has_children: bool

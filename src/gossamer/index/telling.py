@@ -1,0 +1,71 @@
+"""Words that tell what an index is about, for people who do not know what to ask it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from tantivy import Occur, Query
+
+from gossamer.index.letters import folded
+from gossamer.index.schema import POSITION, schema
+from gossamer.index.snapshot import Snapshot
+from gossamer.index.words import is_unspaced, words_of
+
+_SAMPLE: Final = 400
+"""Pages whose titles are read: those that most link to."""
+_COMMON: Final = 0.2
+"""The share of pages from which a word tells nothing."""
+_SHORT: Final = 4
+_ROW: Final = 2, 6  # letters of a row without spaces that may be a word
+
+# Of the languages whose short words are as long as others; those under four letters are left out anyway.
+_STOP: Final = frozenset(
+    "about after also another because been before being between both could each every from have having here home html "
+    "http https into index just like main many more most much must next none only other over page pages part same "
+    "search should site some such than that their them then there these they this those through under until using very "
+    "welcome were what when where which while will with within without would your untitled document "
+    "aber alle auch auf beim dass dein diese dieser durch eine einem einen einer eines für haben hier ihre kann mehr "
+    "nach nicht noch oder ohne seite sein seine sich sind über unter vom wenn werden wird zum zur "
+    "avec aussi cette comme dans des elle entre est etre leur mais meme nous pour plus sans sont sous sur tous tout "
+    "une vers votre vous como con cuando del desde donde ella ellas ellos entre esta este estos hasta las los mas muy "
+    "para pero por que sin sobre todo todos una como mais para pelo pela seus suas sobre "
+    "или как для что это при все его она они так уже был была были над под без если".split()
+)
+
+
+def telling_words(snapshots: list[Snapshot], count: int) -> list[str]:
+    found: Counter[str] = Counter()
+    position = Query.term_query(schema(), "tags", POSITION, "basic")
+    pages_alone = Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, position)])
+    for snapshot in snapshots:
+        hits = snapshot.searcher.search(pages_alone, _SAMPLE, count=False, order_by_field="rank").hits
+        for _, address in hits:
+            # In a title a word counts once, and it counts once a site's name is taken off by how common it is.
+            found.update({word for word in words_of(snapshot.entry(address).title) if _may_tell(word)})
+    pages = sum(snapshot.pages for snapshot in snapshots)
+    chosen: list[str] = []
+    for word, times in sorted(found.items(), key=lambda item: (-item[1], item[0])):
+        if len(chosen) == count:
+            break
+        if not _is_common(word, times, snapshots, pages) and not any(_alike(word, other) for other in chosen):
+            chosen.append(word)
+    return chosen
+
+
+def _may_tell(word: str) -> bool:
+    if is_unspaced(word):
+        return _ROW[0] <= len(word) <= _ROW[1]
+    return len(word) >= _SHORT and not any(letter.isdigit() for letter in word) and folded(word) not in _STOP
+
+
+def _is_common(word: str, times: int, snapshots: list[Snapshot], pages: int) -> bool:
+    term = word[:2] if is_unspaced(word) else folded(word)
+    having = sum(snapshot.searcher.doc_freq("body", term) for snapshot in snapshots)
+    return pages > 20 and having > pages * _COMMON and times > 1
+
+
+def _alike(word: str, other: str) -> bool:
+    """Whether they are forms of one word."""
+    shared = min(len(word), len(other)) - 2
+    return shared > 2 and word[:shared] == other[:shared]

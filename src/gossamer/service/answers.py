@@ -1,0 +1,201 @@
+"""What is answered, as JSON: one struct for each kind of answer, from which the OpenAPI document is made, too."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import msgspec
+from fastapi.responses import JSONResponse, Response
+
+from gossamer.agent import Explanation, Progress
+from gossamer.index import Answer, Hit
+from gossamer.service.problems import ProblemDocument, described
+
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class JsonResponse(JSONResponse):
+    """For what is JSON already."""
+
+    def render(self, content: bytes) -> bytes:
+        return content
+
+
+class ScorePart(msgspec.Struct):
+    part: str
+    score: float
+
+
+class FacetCount(msgspec.Struct):
+    value: str
+    pages: int
+
+
+class SearchResult(msgspec.Struct):
+    """A page that was found. `snippet` is HTML: escaped text with `<mark>` around what matched."""
+
+    url: str
+    title: str
+    snippet: str
+    score: float
+    fetched_at: Moment | None
+    language: str
+    type: str
+    host: str
+    description: str
+    same: int
+    why: list[ScorePart]
+
+
+class SearchAnswer(msgspec.Struct):
+    """`total` pages match. `next` is the cursor of the results that follow, empty where there are none."""
+
+    total: int
+    results: list[SearchResult]
+    next: str
+    seconds: float
+    query: str
+    facets: dict[str, list[FacetCount]]
+
+
+class IndexState(msgspec.Struct):
+    """`newest`: when the page fetched last of those indexed was fetched."""
+
+    pages: int
+    hosts: int
+    newest: Moment | None
+    written_at: Moment | None
+
+
+class Status(Progress):
+    """What the crawl does or did, as `gossamer status --json` says it, and what its index holds."""
+
+    index: IndexState | None = None
+
+
+class Header(msgspec.Struct):
+    name: str
+    value: str
+
+
+class Place(msgspec.Struct):
+    """The record in a WARC file: one gzip member."""
+
+    file: str
+    offset: int
+    length: int
+
+
+class PageAnswer(msgspec.Struct):
+    """What is known of a URL, and of its stored copy where there is one."""
+
+    url: str
+    state: str
+    status: int | None
+    reason: str
+    depth: int
+    tries: int
+    changes: int
+    fetched_at: Moment | None
+    digest: str
+    title: str
+    language: str
+    type: str
+    charset: str
+    length: int | None
+    truncated: str
+    revisit: bool
+    headers: list[Header]
+    stored: Place | None
+
+
+class HostEntry(msgspec.Struct):
+    name: str
+    pages: int
+    queued: int
+    failures: int
+    due: Moment | None
+    mirror_of: str
+
+
+class HostsAnswer(msgspec.Struct):
+    """`total` hosts are known; where `complete` is false, they are so many that only some were looked at."""
+
+    hosts: list[HostEntry]
+    total: int
+    complete: bool
+    next: str
+
+
+class DomainEntry(msgspec.Struct):
+    """A domain: what it and all below it have. `children`: there are domains below it."""
+
+    name: str
+    hosts: int
+    pages: int
+    children: bool
+
+
+class DomainsAnswer(msgspec.Struct):
+    under: str
+    domains: list[DomainEntry]
+
+
+class Health(msgspec.Struct):
+    """`crawl` and `index` say how they are; their ages are seconds since they were last written."""
+
+    status: str
+    crawl: str
+    crawl_age: float | None
+    index: str
+    index_age: float | None
+
+
+SCHEMAS = (ProblemDocument, SearchAnswer, Status, PageAnswer, HostsAnswer, DomainsAnswer, Explanation, Health)
+
+
+def json_answer(answer: object, headers: dict[str, str] | None = None) -> Response:
+    return JsonResponse(msgspec.json.encode(answer), headers=headers)
+
+
+def answering(kind: type[Any], *problems: int) -> dict[str, Any]:
+    """What a route says of its answers: that with 200 it is of this kind, and what else there may be."""
+    found = {"description": "Found.", "content": {"application/json": {"schema": {"$ref": schema_name(kind)}}}}
+    return {"response_class": JsonResponse, "responses": {200: found, **described(*problems)}}
+
+
+def schema_name(kind: type[Any]) -> str:
+    return f"#/components/schemas/{kind.__name__}"
+
+
+def moment(seconds: float) -> datetime | None:
+    """None for 0, which is never."""
+    return datetime.fromtimestamp(seconds, UTC) if seconds else None
+
+
+def search_answer(answer: Answer) -> SearchAnswer:
+    return SearchAnswer(
+        answer.total,
+        [search_result(hit) for hit in answer.results],
+        answer.next,
+        answer.seconds,
+        answer.query,
+        {name: [FacetCount(value, pages) for value, pages in counts] for name, counts in answer.facets.items()},
+    )
+
+
+def search_result(hit: Hit) -> SearchResult:
+    return SearchResult(
+        hit.url,
+        hit.title,
+        hit.snippet,
+        hit.score,
+        moment(hit.fetched_at),
+        hit.language,
+        hit.type,
+        hit.host,
+        hit.description,
+        hit.same,
+        [ScorePart(part, score) for part, score in hit.why],
+    )

@@ -1,0 +1,77 @@
+"""The service of one crawl, put together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio.to_thread
+from fastapi import FastAPI
+
+from gossamer import __version__
+from gossamer.service import limits
+from gossamer.service.callers import Gate
+from gossamer.service.crawl_view import CrawlView
+from gossamer.service.envelope import Envelope
+from gossamer.service.keys import KeyRing
+from gossamer.service.origin import Names
+from gossamer.service.pages import ROUTERS
+from gossamer.service.problems import answer_with_problems
+from gossamer.service.routes import about, crawl, health, pages, search
+from gossamer.service.sessions import Sessions
+
+_DESCRIPTION = (
+    "What a crawl found and what it does. Every request needs a key, sent as Authorization: Bearer KEY, unless there "
+    "are no keys at all: then this machine itself is served. Refusals are problem+json (RFC 9457)."
+)
+
+
+def create_app(
+    home: Path,
+    *,
+    host: str = "127.0.0.1",
+    origins: Iterable[str] = (),
+    clock: Callable[[], float] = time.time,
+    seconds: float = limits.REQUEST_SECONDS,
+    at_once: int = limits.REQUESTS_AT_ONCE,
+) -> FastAPI:
+    """The service of the crawl in `home`, which may not have begun yet.
+
+    `host` is where it listens; `origins` are addresses under which a proxy publishes it (https://search.example.org).
+    Routes find in `app.state`: `view` (the crawl), `gate` (who may ask), `names` (what this service is called).
+    """
+    app = FastAPI(
+        title="Gossamer",
+        version=__version__,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=_lifespan,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,  # what clients call it
+    )
+    keys = KeyRing(home)
+    app.state.view = CrawlView(home, clock)
+    app.state.gate = gate = Gate(keys, Sessions(keys))
+    app.state.names = names = Names(host, origins)
+    answer_with_problems(app)
+    for part in (search, pages, crawl, health, about):
+        app.include_router(part.router)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_middleware(Envelope, names=names, gate=gate, seconds=seconds, at_once=at_once)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    anyio.to_thread.current_default_thread_limiter().total_tokens = limits.THREADS
+    view: CrawlView = app.state.view
+    opening = asyncio.create_task(anyio.to_thread.run_sync(view.open))
+    yield
+    await opening
+    view.close()

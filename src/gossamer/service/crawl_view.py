@@ -1,0 +1,93 @@
+"""The crawl in a directory as its service sees it: frontier, stored pages and index, whatever there is of them yet."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from gossamer.agent import Explanation, PageReader, Progress, StoredPage
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.explain import explain_from
+from gossamer.errors import GossamerError
+from gossamer.frontier.reader import FrontierReader
+from gossamer.index import Search
+from gossamer.model import VisitRecord
+from gossamer.service.host_list import HostList
+from gossamer.service.problems import Problem
+
+
+class CrawlView:
+    """For any number of threads. Invariant: one reader is open at most, and it is of the crawl that is there now."""
+
+    def __init__(self, home: Path, clock: Callable[[], float] = time.time) -> None:
+        self.directory = CrawlDir(home)
+        self.clock = clock
+        self.search = Search([self.directory.index])
+        self.hosts = HostList(self.frontier)
+        self._reader: PageReader | None = None
+        self._opened: tuple[int, int] | None = None
+        self._lock = Lock()
+
+    @property
+    def exists(self) -> bool:
+        return self.directory.settings.is_file() and self.directory.frontier.is_dir()
+
+    def frontier(self) -> FrontierReader:
+        return self._pages().frontier
+
+    def progress(self) -> Progress:
+        stored = self.frontier().meta("progress")
+        progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
+        progress.running = self.directory.in_use()
+        return progress
+
+    def visit(self, url: str) -> VisitRecord | None:
+        return self.frontier().visit(url)
+
+    def stored(self, visit: VisitRecord) -> StoredPage | None:
+        """The page of a visit; None where nothing was stored, or its file is not there."""
+        return None if visit.stored is None else self._pages().by_place(visit.stored)
+
+    def explain(self, text: str) -> Explanation:
+        return explain_from(self.frontier(), self.directory, text, self.clock())
+
+    def open(self) -> None:
+        """Before anybody asks: it takes a moment."""
+        with suppress(Problem, GossamerError):  # those who ask are told
+            self._pages()
+
+    def indexed_at(self) -> float:
+        """When the index was last written; 0 where there is none."""
+        try:
+            return (self.directory.index / "meta.json").stat().st_mtime
+        except OSError:
+            return 0.0
+
+    def close(self) -> None:
+        with self._lock:
+            if self._reader is not None:
+                self._reader.close()
+            self._reader = None
+        self.search.close()
+
+    def _pages(self) -> PageReader:
+        """Opened when first needed, which is slow, and again when another crawl is there under the same name."""
+        try:
+            found = os.stat(self.directory.frontier / "IDENTITY")
+        except OSError:
+            raise Problem(
+                404, "There is no crawl in the directory of this service yet. Start one with `gossamer crawl`."
+            ) from None
+        stamp = found.st_ino, found.st_mtime_ns
+        with self._lock:
+            if self._reader is None or stamp != self._opened:
+                # One that is replaced is closed by being let go: others may be reading from it.
+                self._reader = PageReader(self.directory.home)
+                self._opened = stamp
+            return self._reader

@@ -1,0 +1,7 @@
+"""The pages that people see: search, stored copies, domains, login. Rendered here; a browser needs no script."""
+
+from __future__ import annotations
+
+from gossamer.service.pages import assets, copies, domains, login, search
+
+ROUTERS = (assets.router, search.router, copies.router, domains.router, login.router)

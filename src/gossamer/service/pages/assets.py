@@ -1,0 +1,39 @@
+"""The files that pages need: one style sheet, one script, one icon. Their addresses change with their content, so that
+browsers keep them for good.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from gossamer.service.problems import Problem
+
+_FOLDER: Final = Path(__file__).parent / "static"
+_TYPES: Final = {
+    "gossamer.css": "text/css; charset=utf-8",
+    "gossamer.js": "text/javascript; charset=utf-8",
+    "gossamer.svg": "image/svg+xml",
+}
+_FILES: Final = {name: (_FOLDER / name).read_bytes() for name in _TYPES}
+_STAMPS: Final = {name: sha256(content).hexdigest()[:12] for name, content in _FILES.items()}
+
+router = APIRouter(include_in_schema=False)
+
+
+def asset(name: str) -> str:
+    return f"/static/{name}?{_STAMPS[name]}"
+
+
+@router.get("/static/{name}")
+def static(name: str) -> Response:
+    """For everyone: the page to log in needs them, and they say nothing."""
+    content = _FILES.get(name)
+    if content is None:
+        raise Problem(404, "There is no such file.")
+    headers = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type=_TYPES[name], headers=headers)

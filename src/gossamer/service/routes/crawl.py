@@ -1,0 +1,66 @@
+"""What the crawl does, whom it visits, and why."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from gossamer.agent import Explanation, Progress
+from gossamer.errors import SeedError
+from gossamer.service.answers import (
+    HostEntry,
+    HostsAnswer,
+    IndexState,
+    Status,
+    answering,
+    json_answer,
+    moment,
+)
+from gossamer.service.callers import needs
+from gossamer.service.crawl_view import CrawlView
+from gossamer.service.host_list import Order
+from gossamer.service.problems import Problem
+from gossamer.service.routes.parts import LONGEST_URL, view_of
+
+router = APIRouter(prefix="/api/v1", tags=["crawl"], dependencies=[Depends(needs("search"))])
+
+View = Annotated[CrawlView, Depends(view_of)]
+
+
+@router.get("/status", **answering(Status, 404))
+def status(view: View) -> Response:
+    """What the crawl does or did, as of its last commit."""
+    progress = view.progress()
+    size = view.search.size()
+    state = IndexState(size.pages, size.hosts, moment(size.newest), moment(view.indexed_at()))
+    fields = {name: getattr(progress, name) for name in Progress.__struct_fields__}
+    return json_answer(Status(**fields, index=state))
+
+
+@router.get("/hosts", **answering(HostsAnswer, 404))
+def hosts(
+    view: View,
+    sort: Annotated[Order, Query(description="Most pages, most queued URLs, or names first.")] = "pages",
+    prefix: Annotated[str, Query(max_length=255, description="Only names that begin so.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000, description="Hosts at most.")] = 100,
+    cursor: Annotated[str, Query(max_length=2000, description="`next` of the answer before.")] = "",
+) -> Response:
+    """The hosts that the crawl knows."""
+    part = view.hosts.part(sort, prefix.lower(), limit, cursor)
+    entries = [
+        HostEntry(host.name, host.pages, host.queued, host.failures, moment(host.due), host.mirror_of)
+        for host in part.hosts
+    ]
+    return json_answer(HostsAnswer(entries, part.total, part.complete, part.next))
+
+
+@router.get("/explain", **answering(Explanation, 404))
+def explain(
+    view: View, url: Annotated[str, Query(max_length=LONGEST_URL, description="A URL, or the name of a host.")]
+) -> Response:
+    """What is known of a URL or host, what it waits for, and why; as `gossamer explain --json` says it."""
+    try:
+        return json_answer(view.explain(url))
+    except SeedError as error:
+        raise Problem(422, f"url: {error}") from error

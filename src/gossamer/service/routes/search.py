@@ -1,0 +1,61 @@
+"""Asking the index: pages by words, domains as a tree."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from gossamer.errors import QueryError
+from gossamer.service.answers import (
+    DomainEntry,
+    DomainsAnswer,
+    SearchAnswer,
+    answering,
+    json_answer,
+    search_answer,
+)
+from gossamer.service.callers import needs
+from gossamer.service.crawl_view import CrawlView
+from gossamer.service.problems import Problem
+from gossamer.service.routes.parts import view_of
+
+router = APIRouter(prefix="/api/v1", tags=["search"], dependencies=[Depends(needs("search"))])
+
+View = Annotated[CrawlView, Depends(view_of)]
+
+
+@router.get("/search", **answering(SearchAnswer))
+def search(
+    view: View,
+    q: Annotated[
+        str,
+        Query(
+            max_length=1000,
+            description='Words that must all be there, with spaces or commas between; "a phrase", OR, -word, site:, '
+            "domain:, lang:, title:, after:, before:.",
+        ),
+    ],
+    limit: Annotated[int, Query(ge=1, le=100, description="Results at most.")] = 10,
+    cursor: Annotated[str, Query(max_length=2000, description="`next` of the answer before.")] = "",
+    site: Annotated[str, Query(max_length=255, description="Only this host.")] = "",
+    lang: Annotated[str, Query(max_length=35, description="Only this language, such as ja.")] = "",
+) -> Response:
+    """Search the pages of the crawl."""
+    try:
+        answer = view.search.answer(q, limit=limit, cursor=cursor, site=site, language=lang)
+    except QueryError as error:
+        raise Problem(422, error.why, position=error.position, why=error.why) from error
+    return json_answer(search_answer(answer))
+
+
+@router.get("/domains", **answering(DomainsAnswer))
+def domains(
+    view: View,
+    under: Annotated[str, Query(max_length=255, description="The domain below which to look; empty: the top.")] = "",
+) -> Response:
+    """The domains directly below one, with what they hold."""
+    name = under.strip().strip(".").lower()
+    found = view.search.domains(name)
+    entries = [DomainEntry(each.name, each.hosts, each.pages, each.has_children) for each in found]
+    return json_answer(DomainsAnswer(name, entries))

@@ -1,0 +1,136 @@
+"""Reading what the store wrote: captures in the order of their appending, and records by their place."""
+
+from __future__ import annotations
+
+import os
+import re
+from calendar import timegm
+from collections.abc import Iterable
+from pathlib import Path
+from time import strptime
+
+import msgspec
+from isal import isal_zlib
+
+from gossamer.model import Locator
+from gossamer.store.store import StorePosition
+from gossamer.store.warc import read_digest
+from gossamer.store.writer import file_name
+
+_GZIP = 31
+_MOST_OPEN = 16  # files
+_LONGEST_HEAD = 256 << 10  # bytes of a record beside its payload: WARC headers, status line, HTTP headers
+_FIELD = re.compile(rb"^([A-Za-z-]++):[ \t]*+([^\r\n]*+)\r?$", re.M)
+_END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+_STATUS = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})")
+
+
+class Record(msgspec.Struct, gc=False):
+    """A response as it is stored. `raw` is the body as sent, and empty in a revisit, whose payload is elsewhere."""
+
+    url: str
+    status: int
+    head: bytes
+    raw: bytes
+    fetched_at: float
+    digest: bytes  # of the payload, SHA-1
+    truncated: str = ""
+    refers_to: tuple[str, float] | None = None  # a revisit: URL and moment of the record with the payload
+
+
+def directories_of(home: Path, position: StorePosition) -> dict[str, Path]:
+    """Where the WARC files are, by the names that positions have: `home`, and the others that were ever given."""
+    return {"": home, **{name: Path(name) for name in position.writers if name}}
+
+
+class RecordFiles:
+    """Records by their place. Not for several threads at once.
+
+    Invariant: at most _MOST_OPEN files are open; a record that is longer than `most` unpacked is not read.
+    """
+
+    def __init__(self, directories: Iterable[Path], most: int = 64 << 20) -> None:
+        self.directories = list(directories)
+        self._most = most + _LONGEST_HEAD
+        self._open: dict[int, int] = {}
+
+    def read(self, place: Locator) -> Record | None:
+        """None where there is no such record, or one that cannot be read."""
+        file = self._file(place.file)
+        if file is None:
+            return None
+        try:
+            packed = os.pread(file, place.length, place.offset)
+            unpacker = isal_zlib.decompressobj(_GZIP)
+            data = unpacker.decompress(packed, self._most)
+        except Exception:  # of the disk, or one of isal's own
+            return None
+        return read_record(data) if unpacker.eof else None
+
+    def close(self) -> None:
+        for file in self._open.values():
+            os.close(file)
+        self._open.clear()
+
+    def _file(self, number: int) -> int | None:
+        file = self._open.pop(number, None)
+        if file is None:
+            for directory in self.directories:
+                try:
+                    file = os.open(directory / file_name(number), os.O_RDONLY | os.O_CLOEXEC)
+                    break
+                except OSError:
+                    continue
+            else:
+                return None
+            if len(self._open) >= _MOST_OPEN:
+                os.close(self._open.pop(next(iter(self._open))))
+        self._open[number] = file  # the one used last is closed last
+        return file
+
+
+def read_record(data: bytes) -> Record | None:
+    """The response, or revisit, in a WARC record without its compression."""
+    end = _END_OF_HEAD.search(data, 0, _LONGEST_HEAD)
+    if end is None or not data.startswith(b"WARC/1."):
+        return None
+    fields = {name.lower(): value.strip() for name, value in _FIELD.findall(data[: end.start()])}
+    kind, length = fields.get(b"warc-type"), fields.get(b"content-length", b"")
+    if kind not in (b"response", b"revisit") or not (length.isdigit() and len(length) < 16):
+        return None
+    block = data[end.end() : end.end() + int(length)]
+    end = _END_OF_HEAD.search(block)
+    cut = len(block) if end is None else end.end()
+    status = _STATUS.match(block)
+    date = moment(fields.get(b"warc-date", b""))
+    if status is None or date is None:
+        return None
+    refers_to = None
+    if kind == b"revisit":
+        refers_to = (
+            _text(fields.get(b"warc-refers-to-target-uri")),
+            moment(fields.get(b"warc-refers-to-date", b"")) or 0.0,
+        )
+    return Record(
+        _text(fields.get(b"warc-target-uri")),
+        int(status[1]),
+        block[:cut],
+        block[cut:],
+        date,
+        read_digest(_text(fields.get(b"warc-payload-digest"))),
+        _text(fields.get(b"warc-truncated")),
+        refers_to,
+    )
+
+
+def moment(text: bytes) -> float | None:
+    """A WARC-Date in seconds; None where it is none."""
+    whole, _, rest = text.removesuffix(b"Z").partition(b".")
+    try:
+        return timegm(strptime(whole.decode("ascii"), "%Y-%m-%dT%H:%M:%S")) + float(b"0." + (rest or b"0"))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _text(value: bytes | None) -> str:
+    return (value or b"").decode("utf-8", "replace")

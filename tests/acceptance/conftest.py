@@ -1,0 +1,61 @@
+"""What the tests in a browser share: one crawl, one service, one browser a module; a context of its own for each test.
+
+The browser's driver has an event loop in this thread while it runs, beside which no test can have one of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import Watch, chromium, crawl_and_index, serving
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    return chromium()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        # As root, which is how containers run tests, chromium has no sandbox of its own.
+        found = playwright.chromium.launch(
+            executable_path=chromium_path, args=["--no-sandbox"] if os.getuid() == 0 else []
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def crawled(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("browsed") / "crawl"
+    crawl_and_index(home)
+    return home
+
+
+@pytest.fixture(scope="session")
+def address(chromium_path: str, crawled: Path) -> Iterator[str]:
+    with serving(crawled) as found:
+        yield found
+
+
+@pytest.fixture
+def context(browser: Browser, address: str) -> Iterator[BrowserContext]:
+    found = browser.new_context(base_url=address)
+    found.set_default_timeout(10_000)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def watch(context: BrowserContext) -> Watch:
+    return Watch(context)
+
+
+@pytest.fixture
+def page(context: BrowserContext, watch: Watch) -> Page:
+    return context.new_page()
