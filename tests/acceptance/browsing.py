@@ -75,9 +75,7 @@ def fill(web: TinyWeb) -> str:
     web.add_page(JAPANESE, body=japanese.encode("shift_jis"), headers={"Content-Type": "text/html"})
     web.add_page(HOSTILE, body=ATTACK)
     web.add_page("http://deep.docs.coast.test/", body="<title>Deep documents</title><p>Nothing but lighthouses.")
-    web.add_page(
-        TEXT, body="Plain notes of lanterns.\n<script>top.location='/ran?text'</script>", headers=_type("text/plain")
-    )
+    web.add_page(TEXT, body="Plain notes of lanterns.\n<script>top.location='/ran?text'</script>", headers=_type("text/plain"))
     web.add_page(IMAGE, body=b"\x89PNG\r\n\x1a\n" + bytes(64), headers=_type("image/png"))
     web.add_redirect(MOVED, "/2")
     return HARBOUR

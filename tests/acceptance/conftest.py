@@ -23,9 +23,7 @@ def chromium_path() -> str:
 def browser(chromium_path: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # As root, which is how containers run tests, chromium has no sandbox of its own.
-        found = playwright.chromium.launch(
-            executable_path=chromium_path, args=["--no-sandbox"] if os.getuid() == 0 else []
-        )
+        found = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"] if os.getuid() == 0 else [])
         yield found
         found.close()
 

@@ -88,9 +88,7 @@ def test_a_wrong_key_is_refused_and_soon_costs_a_wait(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("Too many wrong keys")
 
 
-def test_a_form_of_another_site_cannot_log_in_or_out(
-    page: Page, context: BrowserContext, key: str, address: str
-) -> None:
+def test_a_form_of_another_site_cannot_log_in_or_out(page: Page, context: BrowserContext, key: str, address: str) -> None:
     page.goto("/login")
     log_in(page, key)
     expect(page.locator("#q")).to_be_visible()

@@ -180,8 +180,6 @@ def _dates(counts: list[tuple[str, int]], asked: Asked, now: float) -> list[tupl
         word = f"{'after' if name in spans else 'before'}:{date}"
         chosen = word in asked.query.split()
         if chosen or (number and number != before and (number < total or name == "older")):
-            rows.append(
-                (_SPOKEN.get(name, name), number, asked.link(query=others if chosen else f"{others} {word}"), chosen)
-            )
+            rows.append((_SPOKEN.get(name, name), number, asked.link(query=others if chosen else f"{others} {word}"), chosen))
         before = number if name in spans else 0
     return rows
