@@ -421,3 +421,21 @@ def test_the_audit_log_is_lines_of_json(ended: Path) -> None:
     with open(ended / "logs" / "audit.jsonl", "a") as log:
         log.write('{"at": "cut o')
     assert len(read_changes(ended)) == 1
+
+
+# -- the log of the crawl ----------------------------------------------------------------------------------------------
+
+
+def test_the_log_has_an_event_a_commit_and_none_a_url(tmp_path: Path) -> None:
+    world = World(3, 4, 20, "plain")
+    with (
+        SimServer.running(world) as server,
+        running(tmp_path / "c", [world.url(0)], server.connect, log_format="json") as crawl,
+    ):
+        summary = crawl.end()
+    found = [json.loads(line) for line in (tmp_path / "c" / "logs" / "crawl.log").read_text().splitlines()]
+    events = [each["event"] for each in found]
+    assert (events[0], events[-1]) == ("start", "end")
+    assert 1 <= events.count("commit") < summary.pages / 4
+    assert (found[-1]["pages"], found[-1]["reason"]) == (summary.pages, "complete")
+    assert [each["pages"] for each in found if each["event"] == "commit"][-1] == summary.pages

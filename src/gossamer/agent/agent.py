@@ -107,6 +107,8 @@ class Agent:
         self._stop = False
         self._held = False
         self.on_page: Callable[[Visit, Page], None] | None = None
+        self.beside: Callable[[], dict[str, str]] = dict  # processes beside this one, and how they are
+        self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
 
     def _stored(self, name: str, kind: type[T]) -> T:
         stored = self.frontier.meta(name)
@@ -400,7 +402,7 @@ class Agent:
                 **{SEED_HOST + host: b"" for host in self._new_seed_hosts},
                 **self._findings.taken(now),
                 **self._sources.unsaved(),
-                "progress": encode(self.progress(reason)),
+                "progress": encode(progress := self.progress(reason)),
             },
             clean=bool(reason),
         )
@@ -408,7 +410,10 @@ class Agent:
         self._new_seed_hosts.clear()
         self._committed_at = now
         self._committed_pages = self.statistics.pages
-        self._meter.stages["commit"] += perf_counter() - started
+        seconds = perf_counter() - started
+        self._meter.stages["commit"] += seconds
+        if self.on_commit is not None:
+            self.on_commit(progress, seconds)
 
     async def close(self) -> None:
         await self._fetcher.close()
@@ -436,6 +441,7 @@ class Agent:
         progress.time_limit = self._config.agent.time_limit
         progress.seeds_read, progress.seeds_share = self._seeds_read, self._seeds_share
         progress.paused = self._config.agent.paused
+        progress.beside = self.beside()
         progress.limit = self._what_limits(progress)
         return progress
 

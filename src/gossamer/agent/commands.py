@@ -11,6 +11,7 @@ import msgspec
 from gossamer.agent import audit
 from gossamer.agent.agent import Agent
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.log import CrawlLog
 from gossamer.agent.settings import LiveSettings
 from gossamer.agent.spool import IN_EFFECT, Answer, Command, Spool
 from gossamer.config import Config
@@ -44,6 +45,7 @@ class Commands:
         change: Callable[[Config], None],
         usable: Callable[[str], tuple[str | None, str]],
         clock: Callable[[], float],
+        log: CrawlLog,
     ) -> None:
         """`usable` gives the URL of a seed, or None and why it is none."""
         self._logs = directory.logs
@@ -53,6 +55,7 @@ class Commands:
         self._change = change
         self._usable = usable
         self._clock = clock
+        self._log = log
         self._one = asyncio.Lock()
         self._kinds: dict[str, Callable[[dict[str, Any]], Awaitable[Answer]]] = {
             "settings": self._take_settings,
@@ -81,7 +84,9 @@ class Commands:
         async with self._one:
             waiting = self._spool.waiting()
             for command in waiting:
-                self._spool.answer(command, await self._do(command))
+                answer = await self._do(command)
+                self._log.event("command", kind=command.kind, who=command.who, ok=answer.ok, text=answer.text)
+                self._spool.answer(command, answer)
             return len(waiting)
 
     async def _do(self, command: Command) -> Answer:

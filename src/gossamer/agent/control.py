@@ -35,12 +35,16 @@ class Control:
     Raises ConfigError for what is not understood and ControlError for what could not be done.
     """
 
-    def __init__(self, home: Path, who: str, patience: float = _PATIENCE) -> None:
+    def __init__(
+        self, home: Path, who: str, patience: float = _PATIENCE, long_patience: float = _LONG_PATIENCE
+    ) -> None:
+        """How long to wait for an answer; the second is for what goes over all URLs."""
         self._directory = CrawlDir(home)
         self._directory.check_readable()
         self._home = home
         self._who = who
         self._patience = patience
+        self._long_patience = long_patience
         self._spool = Spool(home)
 
     @property
@@ -135,9 +139,9 @@ class Control:
             self._directory.save(after)
             record(self._directory.logs, self._who, what, said(before), said(after))
         if not self.running:
-            return Answer(True, f"{done}; " + NEXT_RUN.format(home=self._home))
+            return Answer(True, f"{done}; " + NEXT_RUN.format(home=self._home), later=True)
         taken = self._send("settings")
-        return Answer(True, done if taken.text == IN_EFFECT else taken.text)
+        return Answer(True, done if taken.text == IN_EFFECT else taken.text, later=taken.later)
 
     # -- what happens once ---------------------------------------------------------------------------------------------
 
@@ -166,17 +170,17 @@ class Control:
             raise ConfigError(f"--priority: {priority} is not a whole number from 0 (first) to 9 (last)")
         if not any(map(seed_url, urls)):
             raise ConfigError(f"no seed can be crawled; {urls[0][:200]!r}: {why_not(urls[0])}")
-        return self._send("seeds", {"urls": list(urls), "priority": priority}, _LONG_PATIENCE)
+        return self._send("seeds", {"urls": list(urls), "priority": priority}, self._long_patience)
 
     def retry(self, host: str = "") -> Answer:
         """Queue what is dead again, and give hosts that are down another chance; those of a host and below, or all."""
-        return self._send("retry", {"host": _host(host) if host else ""}, _LONG_PATIENCE)
+        return self._send("retry", {"host": _host(host) if host else ""}, self._long_patience)
 
     def purge(self, host: str) -> Answer:
         """The pages of a host, and of all below it, leave the index and are excluded for good."""
         name = _host(host)
         self.block([name + _PURGED], "purge")
-        return self._send("purge", {"host": name}, _LONG_PATIENCE)
+        return self._send("purge", {"host": name}, self._long_patience)
 
     def _send(
         self, kind: str, about: dict[str, Any] | None = None, patience: float | None = None, later: bool = True
@@ -191,11 +195,12 @@ class Control:
             return answer
         if self.running:
             if later:
-                return Answer(True, f"sent; the crawl has not answered within {waited:g} s, and does it when it can")
+                text = f"sent; the crawl has not answered within {waited:g} s, and does it when it can"
+                return Answer(True, text, later=True)
             self._spool.withdraw(id)
             raise ControlError(f"the crawl does not answer within {waited:g} s; gossamer status says what it does")
         if later:
-            return Answer(True, LATER.format(home=self._home))
+            return Answer(True, LATER.format(home=self._home), later=True)
         self._spool.withdraw(id)
         return Answer(True, f"the crawl in {self._home} has ended meanwhile")
 

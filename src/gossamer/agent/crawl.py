@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
+import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,10 +20,11 @@ from gossamer.agent.commands import Commands
 from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.limits import apply, facts_of, judge
+from gossamer.agent.log import CrawlLog
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
 from gossamer.config import Config
-from gossamer.errors import SeedError
+from gossamer.errors import GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
@@ -76,8 +78,9 @@ class Crawl:
         self._directory = CrawlDir(home)
         self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
         self._seeds = iter(seeds)
-        self._notice = notice
+        self._say = notice
         self._clock = clock()
+        self._log = CrawlLog(self._directory.logs / "crawl.log", config.agent.log_format, self._clock)
         self._ports = Ports(config.fetch.ports)
         self._refused = 0
         self._names_checked = False
@@ -100,9 +103,13 @@ class Crawl:
             raise SeedError("No seed can be crawled: see the reasons above, and give at least one usable URL.")
         self._directory.take()
         self._taken_at = time.time()
+        self._log.open()
         try:
             self._directory.save(self._config)
             agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice)
+            agent.on_commit = self._log.commit
+            agent.beside = lambda: {each.name: each.state for each in self._beside}
+            self._log.event("start", pid=os.getpid(), pages=agent.statistics.pages)
             try:
                 if ready is not None:
                     ready(agent)
@@ -110,8 +117,16 @@ class Crawl:
                     return await self._crawl(agent, first, resolver, watch, every)
             finally:
                 await agent.close()
+        except GossamerError as error:
+            self._log.event("failed", text=str(error))
+            raise
         finally:
+            self._log.close()
             self._directory.release()
+
+    def _notice(self, text: str) -> None:
+        self._log.notice(text)
+        self._say(text)
 
     def _within_limits(self, config: Config) -> Config:
         """The settings with as many connections as this machine can carry. What is kept is what was asked for."""
@@ -134,7 +149,7 @@ class Crawl:
             agent.change(self._within_limits(config))
 
         commands = Commands(
-            self._directory, agent, settings, change, lambda line: self._judged(line, resolver), self._clock
+            self._directory, agent, settings, change, lambda line: self._judged(line, resolver), self._clock, self._log
         )
         commands.forget_old(self._taken_at)
         if self._config.agent.paused:
@@ -172,7 +187,9 @@ class Crawl:
             self._notice(_kept(last, bool(agent.blocklist)))
             if failures := last.reasons.get(Reason.PROXY):
                 self._notice(f"the proxy failed {failures:,} times: see that it runs, and that it lets this crawl in")
-        return Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
+        summary = Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
+        self._log.end(summary)
+        return summary
 
     # -- seeds -------------------------------------------------------------------------------------------------------
 

@@ -48,5 +48,6 @@ class Progress(Summary):
     limit: str = ""  # one sentence: what limits the speed now
     running: bool = True
     paused: bool = False  # by an operator
+    beside: dict[str, str] = {}  # index, service: running, or what became of it
     pid: int = 0
     updated_at: float = 0.0

@@ -36,11 +36,12 @@ class Command(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """`text` is a sentence for people; `facts` the same for programs."""
+    """`text` is a sentence for people; `facts` the same for programs. `later`: it is not done yet, and will be."""
 
     ok: bool
     text: str
     facts: dict[str, Any] = {}
+    later: bool = False
 
 
 class Spool:

@@ -119,6 +119,8 @@ def status_text(progress: Progress, home: Path, now: float | None = None) -> str
         ]
     rows.append(("queued", f"{count(progress.queued)} URLs, {count(progress.in_flight)} in flight"))
     rows += _breakdown(progress)
+    if progress.running and progress.beside:
+        rows.append(("beside", " · ".join(f"{name} {state}" for name, state in sorted(progress.beside.items()))))
     if progress.running and progress.limit:
         rows.append(("limit", progress.limit))
     return _table([*rows, ("data", str(home / "warc"))])
