@@ -84,7 +84,15 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
     }
     switches = {"fetch.allow_private", "index.on"}
     assert set(flags) | switches == {name for name, option in OPTIONS.items() if option.flag}
-    arguments = ["crawl", "https://example.org", "--dir", str(tmp_path), "--allow-private", "--no-index"]
+    arguments = [
+        "crawl",
+        "https://example.org",
+        "--dir",
+        str(tmp_path),
+        "--allow-private",
+        "--no-index",
+        "--no-supervise",
+    ]
     for name, (text, _) in flags.items():
         arguments += [OPTIONS[name].flag, text]
     assert run(arguments) == 0

@@ -23,6 +23,7 @@ from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
+from gossamer.agent.supervisor import read_beside
 from gossamer.config import Config
 from gossamer.errors import GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
@@ -108,7 +109,7 @@ class Crawl:
             self._directory.save(self._config)
             agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice)
             agent.on_commit = self._log.commit
-            agent.beside = lambda: {each.name: each.state for each in self._beside}
+            agent.beside = self._states
             self._log.event("start", pid=os.getpid(), pages=agent.statistics.pages)
             try:
                 if ready is not None:
@@ -123,6 +124,10 @@ class Crawl:
         finally:
             self._log.close()
             self._directory.release()
+
+    def _states(self) -> dict[str, str]:
+        """Of the processes beside this one, whoever started them."""
+        return {each.name: each.state for each in self._beside} or read_beside(self._directory)
 
     def _notice(self, text: str) -> None:
         self._log.notice(text)
