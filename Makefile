@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst fuzz fuzz-api docs clean
+.PHONY: demo test lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-relevance fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -69,6 +69,15 @@ bench-parse: $(VENV)/.installed-dev  ## the steps of reading a page
 
 bench-worst: $(VENV)/.installed-dev  ## the pages that take longest to read
 	$(BIN)/python benchmarks/worst_pages.py
+
+bench-index: $(VENV)/.installed-dev  ## what indexing a page costs, step by step
+	$(BIN)/python benchmarks/indexing.py
+
+bench-relevance: $(VENV)/.installed-dev  ## documentation crawled, indexed and asked: the right page among the first three?
+	$(BIN)/python benchmarks/relevance.py
+
+bench-search: $(VENV)/.installed-dev  ## the index with 100,000 documents, beside SQLite's FTS5
+	$(BIN)/python benchmarks/search_scale.py
 
 fuzz: $(VENV)/.installed-dev  ## inputs that mean harm: no exception, no hang, no difference (SECONDS=600)
 	$(BIN)/python benchmarks/fuzz.py --seconds $(if $(filter 0,$(SECONDS)),600,$(SECONDS)) --out bench-work/fuzz

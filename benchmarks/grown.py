@@ -51,7 +51,7 @@ def crawl(home: Path, web: StaticWeb, pages: int, core: int | None) -> dict[str,
     seeds = web.first_pages(web.hosts)
     command = [
         sys.executable, "-m", "gossamer", "crawl", *seeds, "--dir", str(home), "--delay", "0", "--allow-private",
-        "--scope", "host", "--connections", "64", "--max-pages", str(pages), "--json",
+        "--scope", "host", "--connections", "64", "--max-pages", str(pages), "--no-index", "--json",
     ]  # fmt: skip
     done = finish(command, home.parent, core, 3600.0)
     if done.status:

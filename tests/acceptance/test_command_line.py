@@ -35,7 +35,7 @@ def gossamer(*arguments: str, status: int = 0) -> tuple[str, str]:
 def crawl_of(server: SimServer, home: Path, *more: str) -> list[str]:
     return [
         "crawl", server.world.url(0), "--dir", str(home), "--scope", "any", "--allow-private", "--connect",
-        server.connect, "--delay", "0", "--json", *more,
+        server.connect, "--delay", "0", "--no-index", "--json", *more,
     ]  # fmt: skip
 
 

@@ -43,7 +43,16 @@ def test_a_site_behind_a_proxy_and_a_login(tmp_path: Path) -> None:
         web.add_handler("http://wiki.corp/last", members)
         settings.write_text(SETTINGS.format(port=web.port))
         said = gossamer(
-            "crawl", "http://wiki.corp/", "--dir", str(home), "--config", str(settings), "--max-pages", "2", "--json"
+            "crawl",
+            "http://wiki.corp/",
+            "--dir",
+            str(home),
+            "--config",
+            str(settings),
+            "--max-pages",
+            "2",
+            "--no-index",
+            "--json",
         )
         assert json.loads(said[0].splitlines()[-1])["ok"] == 2
         # The next run takes everything from the directory.

@@ -43,10 +43,10 @@ class _Signalled(uvicorn.Server):
 
 
 @contextmanager
-def served(app: FastAPI, host: str = "127.0.0.1", patience: float = 20.0) -> Iterator[int]:
-    """The port on which the app answers over real sockets."""
+def served(app: FastAPI, host: str = "127.0.0.1", **limits: float) -> Iterator[int]:
+    """The port on which the app answers over real sockets; `limits` are those of connections."""
     config = settings(app)
-    config.http = type("Patient", (PatientProtocol,), {"patience": patience})
+    config.http = type("Patient", (PatientProtocol,), limits)
     listening = listen(host, 0)
     server = _Signalled(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -109,7 +109,7 @@ def crawled(code: str, limit: int, home: Path, connections: int) -> str:
         seeds = [world.url(number) for number in range(60)]
         done = python(
             code, limit, "crawl", *seeds, "--dir", home, "--connect", server.connect, "--allow-private",
-            "--delay", "0", "--scope", "any", "--connections", connections,
+            "--delay", "0", "--scope", "any", "--no-index", "--connections", connections,
         )  # fmt: skip
         requests = server.log.requests_per_url()
     assert done.returncode == 0, done.stderr

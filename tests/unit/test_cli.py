@@ -203,7 +203,9 @@ def test_a_file_named_takes_the_place_of_the_kept_settings(crawl: Recorded, tmp_
             ["crawl", "x", "--dir", "DIR", "--agents", "2"],
             "--agents: '2' is not possible yet; this version runs 1 agent",
         ),
-        (["crawl", "x", "--dir", "DIR", "--index"], "--index: this version has no full-text index yet"),
+        (["search", "x", "--dir", "DIR"], "is not a crawl: it has no gossamer.toml"),
+        (["index", "--dir", "DIR"], "is not a crawl: it has no gossamer.toml"),
+        (["index", "--dir", "DIR", "--rebuild", "--follow"], "--rebuild and --follow: give one of them"),
         (
             ["crawl", "x", "--dir", "DIR", "--strategy", "best"],
             "--strategy: 'best' is not known; this version has breadth",
@@ -247,7 +249,7 @@ def test_json_is_the_last_line_of_stdout(crawl: Recorded, tmp_path: Path, capsys
     crawl.result = Progress(
         pages=12, ok=11, urls=40, hosts=2, seconds=1.23456, reason="max_pages", run_pages=6, running=False
     )
-    assert run(["crawl", "x", "--dir", str(tmp_path), "--json"]) == 0
+    assert run(["crawl", "x", "--dir", str(tmp_path), "--json", "--no-index"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out) == {
         "pages": 12,
@@ -260,6 +262,8 @@ def test_json_is_the_last_line_of_stdout(crawl: Recorded, tmp_path: Path, capsys
         "seconds": 1.235,
         "cpu_seconds": 0.0,
         "reason": "max_pages",
+        "searchable": 0,
+        "index_cpu_seconds": 0.0,
     }
     assert "3 / 12 pages · 4,112/s" in err
     assert "seed ftp://x is left out" in err

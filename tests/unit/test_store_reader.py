@@ -155,6 +155,18 @@ def test_records_read_back_as_they_were_stored(tmp_path: Path, open_store: OpenS
     files.close()
 
 
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+def test_heads_end_as_servers_end_them(tmp_path: Path, open_store: OpenStore, end: bytes) -> None:
+    head = end.join([b"HTTP/1.0 200 OK", b"Content-Type: text/html", b"", b""])
+    body = b"first\n\nsecond\r\n\r\nthird"
+    store = open_store(tmp_path)
+    place = Locator(*store.append(Page("http://a.test/", 200, head, body, body, 1e9, 0.1, "")))
+    store.sync()
+    record = RecordFiles([tmp_path]).read(place)
+    assert record is not None
+    assert (record.head, record.raw) == (head, body)
+
+
 def test_what_is_no_record_is_none(tmp_path: Path, open_store: OpenStore) -> None:
     store = open_store(tmp_path)
     place = Locator(*store.append(page(1, b"y" * 3000)))

@@ -13,7 +13,7 @@ _LONGEST: Final = 100  # letters
 _MOST_LINKS: Final = 2000  # of one page
 _KINDS: Final = frozenset(("a", "area"))
 _says_something = re.compile(r"[^\W\d_]").search
-_is_address = re.compile(r"(?:https?://|www\.|//)\S*").fullmatch
+_is_address = re.compile(r"(?:https?://|www\.|/)\S*").fullmatch
 
 # Words that lead on whatever the page is: they say where it is, not what.
 EMPTY: Final = frozenset(

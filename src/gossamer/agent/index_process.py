@@ -44,7 +44,7 @@ class IndexProcess(Companion):
         """Wait until it has caught up. Ctrl-C, or SIGTERM, ends the waiting and the process."""
         if self._process is None:
             return self.status()
-        before = signal.signal(signal.SIGTERM, _interrupted)
+        before = {number: signal.signal(number, _interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             self._let_go()
             told = monotonic() - every
@@ -59,7 +59,8 @@ class IndexProcess(Companion):
             self.stop()
             self._notice("index: not caught up; the next run, or gossamer index, goes on with it")
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
         return self.status()
 
 

@@ -29,7 +29,7 @@ from gossamer.store import Capture, Captures, Place, Record, RecordFiles, StoreP
 
 BACKLINKS: Final = "backlinks.db"
 _IN_HAND: Final = "in-hand"
-_AT_ONCE: Final = 200  # pages written together
+_AT_ONCE: Final = 1000  # pages written together: the more, the fewer are written again for each other's links
 _AT_ONCE_LETTERS: Final = 8_000_000
 _AT_ONCE_LINKED: Final = 20_000  # pages linked to
 _PASSED_AT_ONCE: Final = 5_000  # captures that need no reading, between two looks at the clock
@@ -65,7 +65,7 @@ class Indexer:
         self._files = RecordFiles([warc], self._most)
         self._token = product_token(user_agent(config.fetch)).lower()
         self._pdf = PdfReader()
-        self._writer = IndexWriter(path, config.index.memory)
+        self._writer = IndexWriter(path, config.index.buffer)
         self._backlinks = Backlinks(path / BACKLINKS)
         self._in_hand = InHand(path / _IN_HAND, guarded)
         self.places: dict[str, Place] = _read_places(self._writer.position) if self._writer.position else {}
@@ -111,9 +111,7 @@ class Indexer:
             if passed >= _PASSED_AT_ONCE:
                 passed = 0
                 if monotonic() >= until:
-                    self._write()
                     return True
-        self._write()
         return False
 
     def _take(self, capture: Capture) -> bool:
@@ -210,6 +208,8 @@ class Indexer:
     def _write(self) -> None:
         """What is gathered goes to the index, links first: so that pages found together know of each other."""
         self._in_hand.put_down()
+        if not self._entries and not self._backlinks.waiting:
+            return
         self._backlinks.flush(self._clock())
         linked = self._backlinks.linked(list(self._entries))
         for url, (entry, kept) in self._entries.items():
@@ -223,6 +223,7 @@ class Indexer:
 
     def freshen(self, now: float) -> int:
         """Write pages again that others came to link to; how many."""
+        self._write()
         urls = self._backlinks.stale(now, _REWRITTEN_AT_ONCE)
         linked = self._backlinks.linked(urls)
         entries = []

@@ -464,7 +464,7 @@ class IndexConfig:
         cost="Up to one more core, at low priority, and disk for the text of the pages; pages are fetched no slower.",
         flag="--index",
     )
-    memory: int = declare(
+    buffer: int = declare(
         64 * 1024**2,
         Size(15 * 1000**2, 4 * 1024**3),
         "Memory for pages that are not yet in the index.",

@@ -300,6 +300,8 @@ def _linked(sources: SourceSketch, anchors: list[tuple[bool, str]]) -> Linked:
 def _best(known: list[tuple[bool, str]], more: dict[str, bool]) -> list[tuple[bool, str]]:
     """The words to keep: those of other hosts first, then by hash. Any order of adding leads to the same."""
     texts = {text: elsewhere for elsewhere, text in known}
+    if all(texts.get(text, not elsewhere) >= elsewhere and text in texts for text, elsewhere in more.items()):
+        return known
     for text, elsewhere in more.items():
         texts[text] = texts.get(text, False) or elsewhere
     ordered = sorted(texts.items(), key=lambda item: (not item[1], xxh3_64_intdigest(item[0].encode())))

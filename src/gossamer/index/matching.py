@@ -10,7 +10,7 @@ from tantivy import FieldType, Occur, Query
 
 from gossamer.index.letters import folded
 from gossamer.index.query import And, Filter, Node, Not, Or, Word
-from gossamer.index.schema import schema
+from gossamer.index.schema import POSITION, schema
 from gossamer.index.stems import stems_of
 from gossamer.index.words import is_unspaced, pairs, words_of
 
@@ -45,7 +45,7 @@ class Matcher:
         if isinstance(node, Filter):
             return Query.const_score_query(_filter(node), 0.0)
         if isinstance(node, Not):
-            return Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, self.query(node.part))])
+            return Query.boolean_query([(Occur.Must, all_pages()), (Occur.MustNot, self.query(node.part))])
         return self._word(node)
 
     def _word(self, word: Word) -> Query:
@@ -68,8 +68,13 @@ class Matcher:
 
     def stems(self, piece: str) -> list[str]:
         """The stems of a levelled word in the languages of the index, where they differ from it."""
-        found = dict.fromkeys(stem for stems in self._stems if (stem := stems[piece]))
+        found = dict.fromkeys(stem for stems in self._stems if (stem := stems.of(piece)))
         return list(found)[:_MOST_STEMS]
+
+
+def all_pages() -> Query:
+    position = Query.term_query(schema(), "tags", POSITION, "basic")
+    return Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, position)])
 
 
 def pieces_of(word: Word) -> list[str]:

@@ -249,7 +249,7 @@ class _Parser:
         inside = 0
         while self._at < len(text):
             sign = text[self._at]
-            if sign.isspace() or sign in ',"' or (sign == ")" and not inside):
+            if sign.isspace() or sign == '"' or (sign in ",)" and not inside):
                 break
             inside += (sign == "(") - (sign == ")")
             self._at += 1

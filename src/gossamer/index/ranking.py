@@ -62,15 +62,14 @@ class Ranking:
         while True:
             hits = self._window(start, taken + _WINDOW)
             at = start
-            for score, group in groupby(hits, key=lambda hit: hit[0]):
-                addresses = [address for _, address in group]
-                ranks = self._snapshot.values("rank", addresses)
-                ordered = sorted(zip(ranks, addresses, strict=True), key=lambda pair: -pair[0])
+            for score, equal in _equal(hits):
+                ranks = self._snapshot.values("rank", equal)
+                ordered = sorted(zip(ranks, equal, strict=True), key=lambda pair: -pair[0])
                 for number, (rank, address) in enumerate(ordered, 1):
                     if number > taken:
                         yield Result(-score, -rank, self._shard, address, Place(at, number))
                 taken = 0
-                at += len(addresses)
+                at += len(equal)
             if not hits:
                 return
             start = at
@@ -90,6 +89,14 @@ class Ranking:
             if size > _MOST_EQUAL:
                 return hits[:_MOST_EQUAL]
             size *= 4
+
+
+def _equal(hits: list[tuple[float, DocAddress]]) -> Iterator[tuple[float, list[DocAddress]]]:
+    """Those of one score together, but no more than `_MOST_EQUAL`."""
+    for score, group in groupby(hits, key=lambda hit: hit[0]):
+        addresses = [address for _, address in group]
+        for at in range(0, len(addresses), _MOST_EQUAL):
+            yield score, addresses[at : at + _MOST_EQUAL]
 
 
 def merged(rankings: list[Iterator[Result]]) -> Iterator[Result]:

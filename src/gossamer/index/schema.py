@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from gossamer.index.entry import Entry
 from gossamer.index.stems import primary, stems_of
-from gossamer.index.words import MAX_WORD, searched, words_of
+from gossamer.index.words import MAX_WORD, searched
 from gossamer.model.domain import reversed_host, without_port
 from gossamer.model.url import host_of
 
@@ -63,11 +63,10 @@ def document_of(entry: Entry, packed: bytes) -> Document:
     document = Document()
 
     def add(field: str, text: str) -> list[str]:
-        words = words_of(text)
-        if not words:
+        spelled, chunks = searched(text)
+        if not chunks:
             return []
-        spelled = " ".join(searched(words))
-        endings = [stem for word in words if (stem := stems[word])] if stems is not None else []
+        endings = [stem for chunk in chunks if (stem := stems[chunk])] if stems is not None else []
         if field != "body" and endings:
             spelled += f" {_GAP} " + f" {_GAP} ".join(endings)
         document.add_text(field, spelled)
@@ -85,7 +84,7 @@ def document_of(entry: Entry, packed: bytes) -> Document:
         room -= len(anchor)
         if room <= 0:
             break
-    host = host_of(entry.url)
+    host = host_in(entry.url)
     add("address", address_of(entry.url))
     document.add_text("url", url_term(entry.url))
     for tag in tags_of(host, entry.language, entry.type):
@@ -112,6 +111,11 @@ def position_document(position: bytes) -> Document:
     document.add_text("tags", POSITION)
     document.add_bytes("entry", position)
     return document
+
+
+def host_in(url: str) -> str:
+    """As `host_of`, but nothing in what should be a URL makes it raise."""
+    return host_of(url) if "://" in url else ""
 
 
 def url_term(url: str) -> str:

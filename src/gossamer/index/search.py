@@ -16,13 +16,12 @@ from gossamer.index.facets import Facets, count_facets
 from gossamer.index.matching import is_scored, words_sought
 from gossamer.index.query import And, Filter, host_filter, language_filter, parse, spelled
 from gossamer.index.ranking import Ranking, Result, merged
-from gossamer.index.schema import schema
+from gossamer.index.schema import host_in, schema
 from gossamer.index.snapshot import Shard, Snapshot, count_of, readable
 from gossamer.index.snippet import Marker
 from gossamer.index.telling import telling_words
 from gossamer.index.tree import children
 from gossamer.index.why import why
-from gossamer.model.url import host_of
 
 MAX_LIMIT: Final = 100
 _MOST_LOOKED_AT: Final = 1000
@@ -94,7 +93,7 @@ class Search:
         entry = max(found, key=lambda entry: entry.fetched_at)
         snippet = Marker((), None).snippet(entry.main or entry.body, entry.language)
         return Hit(
-            entry.url, entry.title, snippet, 0.0, entry.fetched_at, entry.language, entry.type, host_of(entry.url),
+            entry.url, entry.title, snippet, 0.0, entry.fetched_at, entry.language, entry.type, host_in(entry.url),
             entry.description,
         )  # fmt: skip
 
@@ -199,7 +198,7 @@ class _Asked:
             fetched_at=entry.fetched_at,
             language=entry.language,
             type=entry.type,
-            host=host_of(entry.url),
+            host=host_in(entry.url),
             description=entry.description,
             same=same,
             why=self._why(at, address, -result.worth),

@@ -101,7 +101,7 @@ class Marker:
             targets = self._targets[number]
             if not targets or found[0] in targets or folded(found[0]) in targets:
                 pass
-            elif stems is None or (stems[level(text[found.start() : found.end()])] or found[0]) not in targets:
+            elif stems is None or (stems.of(level(text[found.start() : found.end()])) or found[0]) not in targets:
                 continue
             places.append(_Place(found.start(), found.end(), number))
             if len(places) == _MOST_MARKS:

@@ -8,6 +8,7 @@ from typing import Final
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
 from gossamer.index.letters import folded
+from gossamer.index.words import CACHED, LONG, words_in
 
 STEMMERS: Final = {
     "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish", "fi": "finnish",
@@ -15,7 +16,6 @@ STEMMERS: Final = {
     "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil",
     "tr": "turkish",
 }  # fmt: skip
-_CACHED: Final = 100_000
 
 
 def primary(language: str) -> str:
@@ -23,8 +23,8 @@ def primary(language: str) -> str:
     return language.partition("-")[0].partition("_")[0].lower()
 
 
-class Stems(dict[str, str]):
-    """A levelled word of one language -> its stem, folded; empty where that is the folded word itself.
+class Stems(dict[bytes, str]):
+    """A chunk of text in one language -> the stems of its words that are not the words, with spaces between them.
 
     Bounded: it is emptied when full.
     """
@@ -32,14 +32,19 @@ class Stems(dict[str, str]):
     def __init__(self, stemmer: TextAnalyzer) -> None:
         self._stemmer = stemmer
 
-    def __missing__(self, word: str) -> str:
-        stem = folded(self._stemmer.analyze(word)[0])
-        if stem == folded(word):
-            stem = ""
-        if len(self) > _CACHED:
+    def __missing__(self, chunk: bytes) -> str:
+        if len(chunk) >= LONG:
+            return ""
+        stems = " ".join([stem for word in words_in(chunk) if (stem := self.of(word))])
+        if len(self) > CACHED:
             self.clear()
-        self[word] = stem
-        return stem
+        self[chunk] = stems
+        return stems
+
+    def of(self, word: str) -> str:
+        """The stem of one word, which is levelled; empty where it is the folded word itself."""
+        stem = folded(self._stemmer.analyze(word)[0]) if len(word) < LONG else ""
+        return "" if stem == folded(word) else stem
 
 
 @cache

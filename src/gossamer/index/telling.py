@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from tantivy import Occur, Query
-
 from gossamer.index.letters import folded
-from gossamer.index.schema import POSITION, schema
+from gossamer.index.matching import all_pages
 from gossamer.index.snapshot import Snapshot
 from gossamer.index.words import is_unspaced, words_of
 
@@ -16,6 +14,10 @@ _SAMPLE: Final = 400
 """Pages whose titles are read: those that most link to."""
 _COMMON: Final = 0.2
 """The share of pages from which a word tells nothing."""
+_NAMED: Final = 0.5
+"""The share of titles from which a word tells nothing."""
+_FEW: Final = 20
+"""Pages up to which nothing is too common."""
 _SHORT: Final = 4
 _ROW: Final = 2, 6  # letters of a row without spaces that may be a word
 
@@ -36,19 +38,20 @@ _STOP: Final = frozenset(
 
 def telling_words(snapshots: list[Snapshot], count: int) -> list[str]:
     found: Counter[str] = Counter()
-    position = Query.term_query(schema(), "tags", POSITION, "basic")
-    pages_alone = Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, position)])
+    titles = 0
     for snapshot in snapshots:
-        hits = snapshot.searcher.search(pages_alone, _SAMPLE, count=False, order_by_field="rank").hits
+        hits = snapshot.searcher.search(all_pages(), _SAMPLE, count=False, order_by_field="rank").hits
         for _, address in hits:
-            # In a title a word counts once, and it counts once a site's name is taken off by how common it is.
             found.update({word for word in words_of(snapshot.entry(address).title) if _may_tell(word)})
+            titles += 1
     pages = sum(snapshot.pages for snapshot in snapshots)
     chosen: list[str] = []
     for word, times in sorted(found.items(), key=lambda item: (-item[1], item[0])):
         if len(chosen) == count:
             break
-        if not _is_common(word, times, snapshots, pages) and not any(_alike(word, other) for other in chosen):
+        if times > max(1, titles * _NAMED) and titles > _FEW:
+            continue  # the name of a site, most likely
+        if not _is_common(word, snapshots, pages) and not any(_alike(word, other) for other in chosen):
             chosen.append(word)
     return chosen
 
@@ -59,10 +62,10 @@ def _may_tell(word: str) -> bool:
     return len(word) >= _SHORT and not any(letter.isdigit() for letter in word) and folded(word) not in _STOP
 
 
-def _is_common(word: str, times: int, snapshots: list[Snapshot], pages: int) -> bool:
+def _is_common(word: str, snapshots: list[Snapshot], pages: int) -> bool:
     term = word[:2] if is_unspaced(word) else folded(word)
     having = sum(snapshot.searcher.doc_freq("body", term) for snapshot in snapshots)
-    return pages > 20 and having > pages * _COMMON and times > 1
+    return pages > _FEW and having > pages * _COMMON
 
 
 def _alike(word: str, other: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from gossamer.index.answer import DomainCount
@@ -14,16 +15,18 @@ def children(hosts: Iterable[Mapping[str, int]], under: str) -> list[DomainCount
     An address, and a host with a port, is a leaf directly below the top, or below the name it has.
     """
     prefix = reversed_host(under.lower().strip(".")) if under else ""
-    found: dict[str, DomainCount] = {}
+    together: Counter[str] = Counter()
     for counts in hosts:
-        for key, pages in counts.items():
-            name = _child(key, prefix)
-            if name is None:
-                continue
-            domain = found.setdefault(name, DomainCount(name, 0, 0, False))
-            domain.hosts += 1
-            domain.pages += pages
-            domain.has_children |= key != reversed_host(name)
+        together.update(counts)
+    found: dict[str, DomainCount] = {}
+    for key, pages in together.items():
+        name = _child(key, prefix)
+        if name is None:
+            continue
+        domain = found.setdefault(name, DomainCount(name, 0, 0, False))
+        domain.hosts += 1
+        domain.pages += pages
+        domain.has_children |= key != reversed_host(name)
     return sorted(found.values(), key=lambda domain: (-domain.pages, domain.name))
 
 

@@ -14,10 +14,9 @@ from tantivy import IndexWriter as TantivyWriter
 
 from gossamer.errors import CrawlDirError, DiskFullError, GossamerError, IndexInUseError, IndexVersionError
 from gossamer.index.entry import Entry, pack, unpack
-from gossamer.index.schema import POSITION, VERSION, document_of, position_document, prepared, schema, url_term
+from gossamer.index.schema import POSITION, VERSION, document_of, host_in, position_document, prepared, schema, url_term
 from gossamer.index.snapshot import FORMAT, META, Snapshot, check_format, damaged
 from gossamer.model.domain import reversed_host
-from gossamer.model.url import host_of
 
 LEAST_MEMORY: Final = 15_000_000
 """Bytes; tantivy wants no less for the words it gathers before it writes them out."""
@@ -74,7 +73,7 @@ class IndexWriter:
                 self._working.delete_documents_by_term("host", reversed_host(host))
             self._gone.add(host)
             for term in self._pending:
-                if host_of(term) == host:
+                if host_in(term) == host:
                     self._pending[term] = None
 
     def entry(self, url: str) -> Entry | None:
@@ -83,7 +82,7 @@ class IndexWriter:
         if term in self._pending:
             packed = self._pending[term]
             return unpack(packed) if packed is not None else None
-        if self._gone and host_of(url) in self._gone:
+        if self._gone and host_in(url) in self._gone:
             return None
         snapshot = self._committed()
         address = snapshot.find(url)

@@ -128,7 +128,7 @@ def _middle(text: str) -> str:
 
 def _by_script(sample: str) -> dict[str, float]:
     """The language whose script most of the letters are in, with their share; empty where several share it."""
-    beyond = "".join(_beyond.findall(sample))
+    beyond = "" if sample.isascii() else "".join(_beyond.findall(sample))
     if not beyond:
         return {}
     letters = Counter(shared=sum(map(str.isalpha, _beyond.sub("", sample))))

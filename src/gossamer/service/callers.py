@@ -21,6 +21,7 @@ from gossamer.service.problems import Problem
 from gossamer.service.sessions import Sessions, cookie_name, read_cookie
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gossamer"'}
+_UNKNOWN = "This key is not known: it is mistyped, or it was revoked."
 _NO_KEYS = "There are no keys yet, so only this machine itself is served. Make one with `gossamer keys add`."
 # Who sends these stands between us and the one who asks, so that the peer's address says nothing.
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
@@ -56,9 +57,11 @@ class Gate:
         if is_local(request):
             return None
         try:
-            return None if self.keys.all() else Problem(403, _NO_KEYS)
+            if self.keys.all():
+                return None
         except DamagedError as error:
             return Problem(503, str(error), retry_after(10))
+        return Problem(401, _UNKNOWN, _CHALLENGE) if "authorization" in request.headers else Problem(403, _NO_KEYS)
 
     def admit(self, request: Request) -> Caller:
         """The caller; a `Problem` (401, 403, 429) for everyone else."""
@@ -85,7 +88,7 @@ class Gate:
                 raise Problem(
                     429, "Too many wrong keys came from this address. Wait, then try again.", retry_after(wait)
                 )
-            raise Problem(401, "This key is not known: it is mistyped, or it was revoked.", _CHALLENGE)
+            raise Problem(401, _UNKNOWN, _CHALLENGE)
         return key
 
     def _without_key(self, request: Request) -> Caller:

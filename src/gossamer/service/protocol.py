@@ -10,7 +10,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gossamer.service.envelope import HEADERS
-from gossamer.service.limits import IDLE_SECONDS, PEER_CONNECTIONS
+from gossamer.service.limits import CONNECTIONS, IDLE_SECONDS, PEER_CONNECTIONS
 from gossamer.service.listening import is_loopback
 from gossamer.service.problems import MEDIA_TYPE, Problem
 
@@ -21,10 +21,11 @@ class PatientProtocol(H11Protocol):
     """HTTP/1.1 as uvicorn speaks it, with the limits that it lacks.
 
     Invariants: a connection is cut that for `patience` seconds neither has a request being answered nor sends the whole
-    head of one, or that does not take what was sent to it; no other machine has more than `share` of them.
+    head of one, or that does not take what was sent to it; there are at most `most`, and of another machine `share`.
     """
 
     patience = IDLE_SECONDS
+    most = CONNECTIONS
     share = PEER_CONNECTIONS
     peer = ""
     _late: asyncio.TimerHandle | None = None
@@ -34,7 +35,7 @@ class PatientProtocol(H11Protocol):
         super().connection_made(transport)
         self.peer = peer = self.client[0] if self.client else ""
         same = sum(isinstance(each, PatientProtocol) and each.peer == peer for each in self.connections)
-        if same > self.share and not is_loopback(peer):
+        if len(self.connections) > self.most or (same > self.share and not is_loopback(peer)):
             transport.abort()
         else:
             self._watch()

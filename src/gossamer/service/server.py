@@ -83,7 +83,6 @@ def settings(app: FastAPI) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,  # whoever is connected is the peer, whatever they say
-        limit_concurrency=limits.CONNECTIONS,
         h11_max_incomplete_event_size=2 * limits.HEADER_BYTES,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_STOPPING,

@@ -6,6 +6,7 @@ import os
 import re
 from calendar import timegm
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from time import strptime
 
@@ -21,7 +22,6 @@ _GZIP = 31
 _MOST_OPEN = 16  # files
 _LONGEST_HEAD = 256 << 10  # bytes of a record beside its payload: WARC headers, status line, HTTP headers
 _FIELD = re.compile(rb"^([A-Za-z-]++):[ \t]*+([^\r\n]*+)\r?$", re.M)
-_END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})")
 
 
@@ -91,16 +91,15 @@ class RecordFiles:
 
 def read_record(data: bytes) -> Record | None:
     """The response, or revisit, in a WARC record without its compression."""
-    end = _END_OF_HEAD.search(data, 0, _LONGEST_HEAD)
-    if end is None or not data.startswith(b"WARC/1."):
+    end = _after_head(data[:_LONGEST_HEAD])
+    if not end or not data.startswith(b"WARC/1."):
         return None
-    fields = {name.lower(): value.strip() for name, value in _FIELD.findall(data[: end.start()])}
+    fields = {name.lower(): value for name, value in _FIELD.findall(data[:end])}
     kind, length = fields.get(b"warc-type"), fields.get(b"content-length", b"")
     if kind not in (b"response", b"revisit") or not (length.isdigit() and len(length) < 16):
         return None
-    block = data[end.end() : end.end() + int(length)]
-    end = _END_OF_HEAD.search(block)
-    cut = len(block) if end is None else end.end()
+    block = data[end : end + int(length)]
+    cut = _after_head(block) or len(block)
     status = _STATUS.match(block)
     date = moment(fields.get(b"warc-date", b""))
     if status is None or date is None:
@@ -123,13 +122,27 @@ def read_record(data: bytes) -> Record | None:
     )
 
 
+def _after_head(data: bytes) -> int:
+    """Where what follows a head begins; 0 where the head does not end. Some servers end lines with a line feed only."""
+    end = data.find(b"\n\r\n")
+    plain = data.find(b"\n\n", 0, end + 2 if end >= 0 else None)
+    if plain >= 0:
+        return plain + 2
+    return end + 3 if end >= 0 else 0
+
+
 def moment(text: bytes) -> float | None:
     """A WARC-Date in seconds; None where it is none."""
     whole, _, rest = text.removesuffix(b"Z").partition(b".")
     try:
-        return timegm(strptime(whole.decode("ascii"), "%Y-%m-%dT%H:%M:%S")) + float(b"0." + (rest or b"0"))
+        return _seconds(whole) + float(b"0." + (rest or b"0"))
     except (ValueError, OverflowError):
         return None
+
+
+@lru_cache(maxsize=64)  # records of one second come together
+def _seconds(text: bytes) -> int:
+    return timegm(strptime(text.decode("ascii"), "%Y-%m-%dT%H:%M:%S"))
 
 
 def _text(value: bytes | None) -> str:

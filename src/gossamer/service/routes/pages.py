@@ -46,8 +46,14 @@ INERT = {
 }
 INERT_TYPE = "application/octet-stream"
 
+_UNCHANGED: dict[int | str, dict[str, str]] = {304: {"description": "What the caller has still holds."}}
 
-@router.get("/pages", **answering(PageAnswer, 404))
+
+_PAGE = answering(PageAnswer, 404)
+_PAGE["responses"] |= _UNCHANGED
+
+
+@router.get("/pages", **_PAGE)
 def page(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneMatch = "") -> Response:
     """What is stored of a page, and what became of its URL."""
     visit = _visit(view, url, max_age)
@@ -66,7 +72,7 @@ def page(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneMatc
             "description": "The bytes, without transfer and content encodings.",
             "content": {INERT_TYPE: {"schema": {"type": "string", "format": "binary"}}},
         },
-        304: {"description": "Not modified."},
+        **_UNCHANGED,
         **described(404),
     },
 )
