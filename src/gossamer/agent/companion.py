@@ -15,8 +15,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-_LOOK_EVERY: Final = 0.5  # seconds
-FIRST_REST: Final = 1.0  # before it is started again; doubles each time
+_LOOK_EVERY: Final = 0.25  # seconds
+FIRST_REST: Final = 0.25  # before it is started again; doubles each time
 _WELL: Final = 60.0  # seconds that it has run, after which what was before is forgotten
 _LONGEST_REST: Final = 300.0
 _PATIENCE: Final = 2.5  # seconds that it has to end by itself when it is told to

@@ -17,13 +17,12 @@ from typing import Final
 
 import msgspec
 
-from gossamer.agent.companion import Companion
+from gossamer.agent.companion import FIRST_REST, Companion
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.errors import SupervisorError
 
 _LEASH: Final = "GOSSAMER_LEASH"  # in the agent's environment: the number of a pipe that ends with its supervisor
 _ENDS: Final = frozenset({0, 2, 130})  # statuses with which a crawl has ended, and is not to be started again
-_FIRST_REST: Final = 0.25  # seconds before it is started again; doubles each time
 _LONGEST_REST: Final = 60.0
 _WELL: Final = 60.0  # seconds that an agent has run, after which earlier deaths are forgotten
 _MOST_DEATHS: Final = 10  # in a row: whatever it is, another start does not help
@@ -43,7 +42,7 @@ class Supervisor:
         command: Callable[[float], Sequence[str]],
         beside: Sequence[Companion],
         notice: Callable[[str], None],
-        rest: float = _FIRST_REST,
+        rest: float = FIRST_REST,
     ) -> None:
         self._directory = CrawlDir(home)
         self._command = command
