@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,6 +125,14 @@ def test_commands_to_a_run_that_has_ended_are_not_for_the_next(ended: Path) -> N
             assert crawl.end().reason == "complete"
     assert spool.waiting() == []
     assert said(ended) == []
+
+
+def test_a_command_that_came_while_the_crawl_started_is_for_this_run(ended: Path) -> None:
+    Spool(ended).send(Command("stop", WHO, time.time() + 60))
+    with TinyWeb() as web:
+        web.add_page("http://b.test/")
+        with running(ended, ["http://b.test/"], web.connect, paused=True) as crawl:
+            assert crawl.end().reason == "stopped"
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------
@@ -335,7 +344,21 @@ def test_a_host_that_is_down_gets_another_chance(tmp_path: Path) -> None:
 # -- purge -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_purged_host_leaves_and_is_not_even_asked_for_robots(tmp_path: Path) -> None:
+def test_a_purged_host_is_not_even_asked_for_robots(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", ["http://b.test/1", "https://b.test/2", "http://sub.b.test:8080/"])
+        with running(home, ["http://a.test/"], web.connect, max_pages="1") as crawl:
+            crawl.end()
+        Control(home, WHO).purge("b.test")
+        with running(home, [], web.connect) as crawl:
+            assert crawl.end().reason == "complete"
+        assert {arrival.host for arrival in web.log.arrivals} == {"a.test"}
+    excluded = {visit.url: visit.reason for visit in read_visits(home, State.EXCLUDED)}
+    assert excluded == dict.fromkeys(["http://b.test/1", "https://b.test/2", "http://sub.b.test:8080/"], "blocklist")
+
+
+def test_a_purged_host_leaves_with_its_pages(tmp_path: Path) -> None:
     home = tmp_path / "c"
     with TinyWeb() as web:
         web.add_page("http://a.test/", ["http://www.b.test/", "http://b.test/1", "http://b.test/2", "http://ab.test/"])

@@ -175,7 +175,6 @@ class Crawl:
                 self._notice(f"{self._refused - _MOST_NOTICES:,} more seeds cannot be crawled")
             agent.add_seeds([])
             agent.commit()
-            await commands.look()
             while (reason := await agent.run()) == "complete" and await commands.look():
                 pass  # somebody had something to add
             agent.commit(reason)
