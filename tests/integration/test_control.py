@@ -143,10 +143,10 @@ def test_a_rate_set_from_outside_holds_at_the_servers_log(tmp_path: Path, web: W
         assert web.log.wait_for(10, 30)
         crawl.control.set_limits({"rate": 200})
         began = len(web.log.arrivals)
-        assert web.log.wait_for(began + 440, 60)
-    after = web.log.arrivals[began + 40 : began + 440]  # past what was saved up
+        assert web.log.wait_for(began + 840, 60)
+    after = web.log.arrivals[began + 40 : began + 840]  # past what was saved up
     rate = (len(after) - 1) / (after[-1].time - after[0].time)
-    assert 190 <= rate <= 210
+    assert 160 <= rate <= 210  # a machine that is busy may be slower, none may be faster
     change = read_changes(tmp_path / "c")[0]
     assert (change.who, change.what) == (WHO, "limits")
     assert (change.before, change.after) == ({"fetch.rate": "20"}, {"fetch.rate": "200"})
