@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-relevance bench-report fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-relevance bench-report fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -52,6 +52,9 @@ bench-grown: $(VENV)/.installed-dev  ## a crawl that knows ten million URLs besi
 
 bench-kill: $(VENV)/.installed-dev  ## killed again and again: nothing lost, nothing twice
 	$(BIN)/python benchmarks/kill_loop.py
+
+bench-kill-each: $(VENV)/.installed-dev  ## agent, index and service killed in turn: each is back, the others go on
+	$(BIN)/python benchmarks/kill_each.py
 
 bench-fetch: $(VENV)/.installed-dev  ## the fetcher alone, beside libcurl alone
 	$(BIN)/python benchmarks/fetch_alone.py

@@ -9,6 +9,8 @@ The web failing is data (`model.Fault`), never an exception.
     ├── QueryError       a search query that is not understood; says where and why   exit 2
     ├── IndexInUseError  another process writes the index                            exit 2
     ├── IndexVersionError  another version of gossamer made the index                exit 2
+    ├── ControlError     a command did not reach the crawl, or the crawl could not do it   exit 1
+    ├── SupervisorError  the crawl dies again and again                              exit 1
     ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
     └── DiskFullError    the disk is full; says how much is needed                    exit 1
 """
@@ -49,6 +51,14 @@ class IndexInUseError(GossamerError):
 
 class IndexVersionError(GossamerError):
     exit_status = 2
+
+
+class ControlError(GossamerError):
+    pass
+
+
+class SupervisorError(GossamerError):
+    pass
 
 
 class DamagedError(GossamerError):

@@ -269,12 +269,13 @@ def test_a_crawl_that_cannot_be_read_is_no_fault_of_the_service(tmp_path: Path) 
 
 def test_the_description_names_every_route_and_answer(api: TestClient) -> None:
     document = api.get("/openapi.json").json()
-    assert set(document["paths"]) == {
-        f"/api/v1/{name}" for name in ("search", "domains", "pages", "pages/content", "status", "hosts", "explain")
-    } | {"/healthz"}
-    for path in document["paths"].values():
-        assert path["get"]["security"] == [{"key": []}]
-        assert path["get"]["responses"]["401"]["content"].keys() == {PROBLEM}
+    asked = ("search", "domains", "pages", "pages/content", "status", "hosts", "explain")
+    commanded = ("control/{action}", "seeds", "limits", "blocklist", "priority", "purge", "audit")
+    paths = {f"/api/v1/{name}" for name in (*asked, *commanded)}
+    assert set(document["paths"]) == paths | {"/healthz", "/metrics"}
+    for operation in [operation for path in document["paths"].values() for operation in path.values()]:
+        assert operation["security"] == [{"key": []}]
+        assert operation["responses"]["401"]["content"].keys() == {PROBLEM}
     text = json.dumps(document)
     for name in document["components"]["schemas"]:
         assert f'"#/components/schemas/{name}"' in text, f"{name} is described and not used"

@@ -84,7 +84,15 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
     }
     switches = {"fetch.allow_private", "index.on"}
     assert set(flags) | switches == {name for name, option in OPTIONS.items() if option.flag}
-    arguments = ["crawl", "https://example.org", "--dir", str(tmp_path), "--allow-private", "--no-index"]
+    arguments = [
+        "crawl",
+        "https://example.org",
+        "--dir",
+        str(tmp_path),
+        "--allow-private",
+        "--no-index",
+        "--no-supervise",
+    ]
     for name, (text, _) in flags.items():
         arguments += [OPTIONS[name].flag, text]
     assert run(arguments) == 0
@@ -138,7 +146,7 @@ def test_seeds_from_files_and_stdin(crawl: Recorded, tmp_path: Path, monkeypatch
 
 
 def test_a_seed_file_is_read_as_it_is_asked_for(tmp_path: Path) -> None:
-    from gossamer.cli.seeds import Seeds
+    from gossamer.cli.seed_list import Seeds
 
     file = tmp_path / "seeds.txt"
     file.write_text("https://a.example\n")
@@ -148,7 +156,7 @@ def test_a_seed_file_is_read_as_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_how_much_of_the_seeds_was_read_is_known(tmp_path: Path) -> None:
-    from gossamer.cli.seeds import Seeds
+    from gossamer.cli.seed_list import Seeds
 
     file = tmp_path / "seeds.txt"
     file.write_text("".join(f"https://a.example/{number:04d}\n" for number in range(1000)))

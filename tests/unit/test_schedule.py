@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
+import pytest
+
 from gossamer.config import HostRule, PolicyConfig
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.hosts import CHUNK, HostQueue, Place
@@ -41,6 +43,27 @@ def test_by_priority_then_number() -> None:
     offered(schedule, host("c.test", 3), host("a.test", 1), host("urgent.test", 9, priority=1), host("b.test", 2))
     assert taken(schedule) == ["urgent.test", "a.test", "b.test", "c.test"]
     assert schedule.empty
+
+
+def test_a_host_that_was_taken_out_and_put_back_has_only_its_new_place() -> None:
+    schedule = Schedule()
+    lowered = host("lowered.test", 1, priority=1)
+    offered(schedule, lowered, host("other.test", 2))
+    schedule.drop(lowered)
+    lowered.manners = Policy(PolicyConfig(), (HostRule("lowered.test", priority=8),)).manners("lowered.test")
+    lowered.levels[6] = lowered.levels.pop(1)
+    lowered.levels[6].priority = 6
+    schedule.offer(lowered, 0.0)
+    assert taken(schedule) == ["other.test", "lowered.test"]
+    assert schedule.empty
+
+
+@pytest.mark.parametrize(
+    ("own", "queued", "rank"), [(0, 4, 0), (8, 4, 8), (8, 1, 1), (0, 8, 0), (2, 3, 2), (0, 9, 9), (0, 10, 10)]
+)
+def test_the_priority_of_a_host_holds_for_what_was_queued_before(own: int, queued: int, rank: int) -> None:
+    manners = Policy(PolicyConfig(), (HostRule("a.test", priority=own),)).manners("a.test")
+    assert manners.rank(queued) == rank
 
 
 def test_nobody_before_its_time() -> None:

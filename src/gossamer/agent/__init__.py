@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gossamer.agent.control import Control
 from gossamer.agent.explain import Explanation, explain
 from gossamer.agent.findings import KeptFinding, sentence
 from gossamer.agent.index_status import read_status as read_index_status
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gossamer.agent.pages import PageReader, StoredPage
 
 __all__ = [
+    "Control",
     "Crawl",
     "Explanation",
     "IndexProcess",

@@ -28,7 +28,7 @@ from gossamer.frontier import Frontier
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
 from gossamer.rules.head_first import HeadFirst
-from gossamer.rules.policy import BUSY, Policy, retry_after
+from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy, retry_after
 from gossamer.rules.reserved import Reserved
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.scope import Scope
@@ -36,7 +36,6 @@ from gossamer.store import CommittedNote, Store, StorePosition, payload_digest
 
 T = TypeVar("T")
 
-_NORMAL_PRIORITY = 4  # of 0 (first) to 9
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
@@ -106,8 +105,10 @@ class Agent:
         self._seeds_read, self._seeds_share = 0, 1.0
         self._stale: set[str] = set()  # given back because of a stale connection, which counts as no try, once
         self._stop = False
-        self._paused = False
+        self._held = False
         self.on_page: Callable[[Visit, Page], None] | None = None
+        self.beside: Callable[[], dict[str, str]] = dict  # processes beside this one, and how they are
+        self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
 
     def _stored(self, name: str, kind: type[T]) -> T:
         stored = self.frontier.meta(name)
@@ -220,10 +221,10 @@ class Agent:
         hops = visit.hops + 1 if 300 <= page.status < 400 else 0
         own = [] if barren else into_itself(page.url, links)
         if own:
-            self.frontier.add(own, visit.depth + 1, _NORMAL_PRIORITY, hops, suspect=True)
+            self.frontier.add(own, visit.depth + 1, USUAL_PRIORITY, hops, suspect=True)
             known = set(own)
             links = [link for link in links if link not in known]
-        self.frontier.add(links, visit.depth + 1, _NORMAL_PRIORITY, hops, suspect=barren)
+        self.frontier.add(links, visit.depth + 1, USUAL_PRIORITY, hops, suspect=barren)
 
     def _source_visited(self, visit: Visit, page: Page) -> None:
         """Not a page of the crawl, but perhaps a sitemap or a feed: stored as robots.txt is, and read for links."""
@@ -287,12 +288,13 @@ class Agent:
         if robots.sitemaps and self._config.parse.sitemaps:
             self._sources.named(visit, robots.sitemaps)
 
-    def add_seeds(self, urls: list[str], share: float = 1.0) -> None:
+    def add_seeds(self, urls: list[str], share: float = 1.0, priority: int = USUAL_PRIORITY) -> None:
         """`share`: how much of all seeds has been read with these."""
         self._seeds_read += len(urls)
         self._seeds_share = share
         self._new_seed_hosts += filter(None, map(self._scope.admit_seed, urls))
-        self.frontier.add(urls, 0, _NORMAL_PRIORITY)
+        self.frontier.add(urls, 0, priority)
+        self._fetcher.wake()
 
     # -- limits ------------------------------------------------------------------------------------------------------
 
@@ -308,7 +310,7 @@ class Agent:
 
     def _room(self) -> int:
         """How many visits may be started now, by connections and by every limit."""
-        if self._paused:
+        if self._held or self._config.agent.paused:
             return 0
         room = self._fetcher.room
         limits = self._config.agent
@@ -320,6 +322,8 @@ class Agent:
         """How long to wait for the network at most: until a cap allows more, or the next host is due."""
         now = self._clock()
         wait = self._speed.wait(now)
+        if self._held or self._config.agent.paused:
+            return _LONGEST_WAIT
         due = self.frontier.schedule.next_due
         if not wait and due is not None and self._fetcher.room > 0:
             wait = due - now
@@ -340,13 +344,13 @@ class Agent:
     def stopping(self) -> bool:
         return self._stop
 
-    def pause(self) -> None:
-        """Start no visits until `resume`; what is in flight is finished."""
-        self._paused = True
+    def hold(self) -> None:
+        """Start no visits until `release`, for a moment and for this process; what is in flight is finished."""
+        self._held = True
 
-    def resume(self) -> None:
-        if self._paused:
-            self._paused = False
+    def release(self) -> None:
+        if self._held:
+            self._held = False
             self._fetcher.wake()
 
     async def _finish_in_flight(self) -> None:
@@ -400,7 +404,7 @@ class Agent:
                 **{SEED_HOST + host: b"" for host in self._new_seed_hosts},
                 **self._findings.taken(now),
                 **self._sources.unsaved(),
-                "progress": encode(self.progress(reason)),
+                "progress": encode(progress := self.progress(reason)),
             },
             clean=bool(reason),
         )
@@ -408,7 +412,10 @@ class Agent:
         self._new_seed_hosts.clear()
         self._committed_at = now
         self._committed_pages = self.statistics.pages
-        self._meter.stages["commit"] += perf_counter() - started
+        seconds = perf_counter() - started
+        self._meter.stages["commit"] += seconds
+        if self.on_commit is not None:
+            self.on_commit(progress, seconds)
 
     async def close(self) -> None:
         await self._fetcher.close()
@@ -435,11 +442,15 @@ class Agent:
         progress.max_pages = self._config.agent.max_pages
         progress.time_limit = self._config.agent.time_limit
         progress.seeds_read, progress.seeds_share = self._seeds_read, self._seeds_share
+        progress.paused = self._config.agent.paused
+        progress.beside = self.beside()
         progress.limit = self._what_limits(progress)
         return progress
 
     def _what_limits(self, progress: Progress) -> str:
         now = self._clock()
+        if progress.paused:
+            return "it is paused: gossamer control resume goes on"
         if capped := self._speed.limit(now):
             return capped
         active = progress.hosts_ready + progress.hosts_waiting

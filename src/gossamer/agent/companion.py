@@ -15,8 +15,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-_LOOK_EVERY: Final = 1.0  # seconds
-FIRST_REST: Final = 2.0  # before it is started again; doubles each time
+_LOOK_EVERY: Final = 0.25  # seconds
+FIRST_REST: Final = 0.25  # before it is started again; doubles each time
+_WELL: Final = 60.0  # seconds that it has run, after which what was before is forgotten
 _LONGEST_REST: Final = 300.0
 _PATIENCE: Final = 2.5  # seconds that it has to end by itself when it is told to
 _LONGEST_LOG: Final = 1 << 20
@@ -45,6 +46,13 @@ class Companion:
         self._rest = rest
         self._told = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._deaths = 0
+
+    @property
+    def state(self) -> str:
+        """For people: how it is, and what became of it so far."""
+        often = f", died {self._deaths} times" if self._deaths > 1 else ", died once" if self._deaths else ""
+        return ("running" if self.running else "down, is started again") + often
 
     @property
     def running(self) -> bool:
@@ -55,8 +63,12 @@ class Companion:
         rest = self._rest
         while True:
             self._start()
+            started = monotonic()
             while self.running:  # noqa: ASYNC110 - a process tells nobody that it has ended
                 await asyncio.sleep(_LOOK_EVERY)
+            self._deaths += 1
+            if monotonic() - started > _WELL:
+                rest = self._rest
             self._tell_once(f"and is started again in {rest:g} s, and later if need be")
             await asyncio.sleep(rest)
             rest = min(2 * rest, _LONGEST_REST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
+import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,13 +15,17 @@ from pathlib import Path
 import uvloop
 
 from gossamer.agent.agent import Agent
+from gossamer.agent.audit import record
+from gossamer.agent.commands import Commands
 from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.limits import apply, facts_of, judge
+from gossamer.agent.log import CrawlLog
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
+from gossamer.agent.supervisor import read_beside
 from gossamer.config import Config
-from gossamer.errors import SeedError
+from gossamer.errors import GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
@@ -74,11 +79,13 @@ class Crawl:
         self._directory = CrawlDir(home)
         self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
         self._seeds = iter(seeds)
-        self._notice = notice
+        self._say = notice
         self._clock = clock()
+        self._log = CrawlLog(self._directory.logs / "crawl.log", config.agent.log_format, self._clock)
         self._ports = Ports(config.fetch.ports)
         self._refused = 0
         self._names_checked = False
+        self._taken_at = 0.0
         self.agent: Agent | None = None
 
     async def run(
@@ -96,9 +103,14 @@ class Crawl:
         if is_new and not first:
             raise SeedError("No seed can be crawled: see the reasons above, and give at least one usable URL.")
         self._directory.take()
+        self._taken_at = time.time()
+        self._log.open()
         try:
             self._directory.save(self._config)
             agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice)
+            agent.on_commit = self._log.commit
+            agent.beside = self._states
+            self._log.event("start", pid=os.getpid(), pages=agent.statistics.pages)
             try:
                 if ready is not None:
                     ready(agent)
@@ -106,8 +118,20 @@ class Crawl:
                     return await self._crawl(agent, first, resolver, watch, every)
             finally:
                 await agent.close()
+        except GossamerError as error:
+            self._log.event("failed", text=str(error))
+            raise
         finally:
+            self._log.close()
             self._directory.release()
+
+    def _states(self) -> dict[str, str]:
+        """Of the processes beside this one, whoever started them."""
+        return {each.name: each.state for each in self._beside} or read_beside(self._directory)
+
+    def _notice(self, text: str) -> None:
+        self._log.notice(text)
+        self._say(text)
 
     def _within_limits(self, config: Config) -> Config:
         """The settings with as many connections as this machine can carry. What is kept is what was asked for."""
@@ -124,8 +148,18 @@ class Crawl:
         watch: Callable[[Progress], None] | None,
         every: float,
     ) -> Summary:
-        settings = LiveSettings(self._directory.settings, self._config, self._notice)
-        beside = [asyncio.create_task(settings.follow(lambda config: agent.change(self._within_limits(config))))]
+        settings = LiveSettings(self._directory.settings, self._config, self._notice, self._edited)
+
+        def change(config: Config) -> None:
+            agent.change(self._within_limits(config))
+
+        commands = Commands(
+            self._directory, agent, settings, change, lambda line: self._judged(line, resolver), self._clock, self._log
+        )
+        commands.forget_old(self._taken_at)
+        if self._config.agent.paused:
+            self._notice("note: this crawl is paused; gossamer control resume goes on with it")
+        beside = [asyncio.create_task(settings.follow(change)), asyncio.create_task(commands.follow())]
         beside += [asyncio.create_task(each.keep_running()) for each in self._beside]
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
@@ -141,7 +175,8 @@ class Crawl:
                 self._notice(f"{self._refused - _MOST_NOTICES:,} more seeds cannot be crawled")
             agent.add_seeds([])
             agent.commit()
-            reason = await agent.run()
+            while (reason := await agent.run()) == "complete" and await commands.look():
+                pass  # somebody had something to add
             agent.commit(reason)
         except asyncio.CancelledError:
             agent.commit("stopped")
@@ -156,7 +191,9 @@ class Crawl:
             self._notice(_kept(last, bool(agent.blocklist)))
             if failures := last.reasons.get(Reason.PROXY):
                 self._notice(f"the proxy failed {failures:,} times: see that it runs, and that it lets this crawl in")
-        return Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
+        summary = Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
+        self._log.end(summary)
+        return summary
 
     # -- seeds -------------------------------------------------------------------------------------------------------
 
@@ -171,10 +208,8 @@ class Crawl:
     async def _usable(self, lines: list[str], resolver: Resolver) -> list[str]:
         urls = []
         for line in lines:
-            url = seed_url(line)
+            url, why = self._judged(line, resolver)
             if url is None:
-                self._refuse(line, why_not(line))
-            elif why := self._refused_port(url, resolver):
                 self._refuse(line, why)
             else:
                 urls.append(url)
@@ -213,9 +248,16 @@ class Crawl:
         for name, address in refused[:_MOST_NOTICES]:
             self._notice(f"note: {name} will not be visited: the address {address} may not be connected to; {remedy}")
 
-    def _refused_port(self, url: str, resolver: Resolver) -> str:
+    def _judged(self, line: str, resolver: Resolver) -> tuple[str | None, str]:
+        """The URL of a seed, or None and why it cannot be crawled."""
+        url = seed_url(line)
+        if url is None:
+            return None, why_not(line)
         why = self._ports.refusal(port_of(url))
-        return why if why and resolver.redirect(host_of(url)) is None else ""
+        return (None, why) if why and resolver.redirect(host_of(url)) is None else (url, "")
+
+    def _edited(self, before: dict[str, str], after: dict[str, str]) -> None:
+        record(self._directory.logs, "an editor", "settings", before, after)
 
     def _refuse(self, seed: str, why: str) -> None:
         self._refused += 1

@@ -115,9 +115,17 @@ class CrawlDir:
             file.write(_HEADING.format(format=FORMAT) + "\n\n" + config.to_toml())
             file.flush()
             os.fsync(file.fileno())
+        give_to_owner(fresh, self.home)
         fresh.replace(self.settings)
 
     def release(self) -> None:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def give_to_owner(path: Path, home: Path) -> None:
+    """What root writes into a crawl belongs to whom the crawl belongs."""
+    if os.geteuid() == 0:
+        owner = home.stat()
+        os.chown(path, owner.st_uid, owner.st_gid)

@@ -36,6 +36,7 @@ EXCLUSIONS = {
     "trap-parameters": "its query repeats itself, or has too many parameters, as those of endless links do",
     "reserved": "its text contains a reserved string (scope.reserved)",
     "blocklist": "it is on the blocklist",
+    "purged": "its host was purged: its pages were removed for good",
     "pattern_pages": 'a pattern it matches has as many pages as its max_pages allows ([urls."PATTERN"])',
     "domain_hosts": "the domain of {host} has as many hosts as scope.domain_hosts allows",
     "sitemap": "it is a sitemap, which is read for links and is no page",

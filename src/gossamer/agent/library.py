@@ -94,7 +94,7 @@ async def _crawl(config: Config, home: Path, seeds: Iterable[str]) -> AsyncGener
         def on_page(visit: Visit, page: Page) -> None:
             found.put_nowait(CrawledPage(page, visit.depth))
             if found.qsize() >= _AHEAD:
-                agent.pause()
+                agent.hold()
 
         agent.on_page = on_page
 
@@ -104,7 +104,7 @@ async def _crawl(config: Config, home: Path, seeds: Iterable[str]) -> AsyncGener
         while (page := await found.get()) is not None:
             yield page
             if run.agent is not None and found.qsize() < _AHEAD // 2:
-                run.agent.resume()
+                run.agent.release()
         await task  # raises what ended it
     finally:
         if not task.done():

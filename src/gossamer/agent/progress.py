@@ -47,5 +47,7 @@ class Progress(Summary):
     seeds_share: float = 1.0  # how much of the seeds has been read; below 1 the crawl has not begun
     limit: str = ""  # one sentence: what limits the speed now
     running: bool = True
+    paused: bool = False  # by an operator
+    beside: dict[str, str] = {}  # index, service: running, or what became of it
     pid: int = 0
     updated_at: float = 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from gossamer.config import OPTIONS, Config, live_changes, reread
@@ -13,12 +13,22 @@ _LOOK_EVERY = 0.5  # seconds
 
 
 class LiveSettings:
-    """Invariant: a file is read only when it has been the same for two looks, so that half of one is not taken."""
+    """Invariant: a file that somebody edits is read only when it has been the same for two looks, so that half of one
+    is not taken.
+    """
 
-    def __init__(self, file: Path, config: Config, notice: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        file: Path,
+        config: Config,
+        notice: Callable[[str], None],
+        edited: Callable[[dict[str, str], dict[str, str]], None] = lambda before, after: None,
+    ) -> None:
+        """`edited` hears of changes that nobody announced: what was and what is."""
         self._file = file
         self._config = config
         self._notice = notice
+        self._edited = edited
         self._taken = self._seen = _stamp(file)
 
     async def follow(self, change: Callable[[Config], None]) -> None:
@@ -35,25 +45,51 @@ class LiveSettings:
         self._seen = stamp
         if not settled:
             return None
-        self._taken = stamp
+        before = self._config
         try:
-            changed, names, others = live_changes(self._config, reread(self._file, self._config))
+            changed, names = self._take(stamp)
         except ConfigError as error:
             self._notice(f"settings: the change is not taken up. {error}")
             return None
+        if names:
+            self._edited(values(before, names), values(changed, names))
+        return changed if names else None
+
+    def take(self) -> Config | None:
+        """As `look`, at once: whoever changed the file says that it is whole. Raises ConfigError."""
+        stamp = self._seen = _stamp(self._file)
+        if stamp == self._taken:
+            return None
+        changed, names = self._take(stamp)
+        return changed if names else None
+
+    def _take(self, stamp: tuple[int, int, int]) -> tuple[Config, list[str]]:
+        self._taken = stamp
+        changed, names, others = live_changes(self._config, reread(self._file, self._config))
         for name in others:
             self._notice(f"settings: {name} was changed; that takes effect when the crawl is started again")
         for name in names:
             self._notice(f"settings: {_words(name, changed)} from now on")
         self._config = changed
-        return changed if names else None
+        return changed, names
+
+
+def values(config: Config, names: Iterable[str]) -> dict[str, str]:
+    """Of options, and the patterns of tables, as text. Tables may hold passwords, so that no more is said of them."""
+    return {name: _value(name, config) for name in names}
 
 
 def _words(name: str, config: Config) -> str:
     if name not in OPTIONS:
         return f"the tables of {name} hold"
+    return f"{name} = {_value(name, config)}"
+
+
+def _value(name: str, config: Config) -> str:
+    if name not in OPTIONS:
+        return ", ".join(rule.pattern for rule in getattr(config, name))
     option = OPTIONS[name]
-    return f"{name} = {option.kind.show(getattr(getattr(config, option.section), option.key))}"
+    return option.kind.show(getattr(getattr(config, option.section), option.key))
 
 
 def _stamp(file: Path) -> tuple[int, int, int]:

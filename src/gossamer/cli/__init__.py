@@ -24,6 +24,13 @@ COMMANDS = {
     "index": "Bring the index of a crawl up to date.",
     "serve": "Answer searches and questions about a crawl over HTTP.",
     "keys": "Make, list and revoke the keys of the service.",
+    "control": "Pause, resume or stop a crawl, commit now, try again what failed.",
+    "limits": "Show or change how fast a crawl may be.",
+    "block": "Show or change which hosts and pages nobody may visit.",
+    "seeds": "Add seeds to a crawl.",
+    "priority": "Show or change when the URLs of a host come.",
+    "purge": "Remove a host and its pages for good.",
+    "doctor": "Say whether this machine is fit for a crawl, and what to change.",
     "simweb": "Serve a simulated web.",
 }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gossamer.cli.seeds import Seeds
+from gossamer.cli.seed_list import Seeds
 from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
 from gossamer.config.kinds import Many
 from gossamer.errors import ConfigError, SeedError
@@ -85,6 +85,12 @@ class _Crawl(click.Command):
 @_flag("service.port")
 @click.option("--agents", default="1", metavar="N", help="Processes; this version has one.")
 @click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
+@click.option(
+    "--supervise/--no-supervise",
+    default=None,
+    help="Start the crawl again when it dies. [default: with --serve]",
+    show_default=False,
+)
 @click.option("--config", type=Path, metavar="FILE", help="TOML; the command line wins over it.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Last line of stdout is one JSON object; progress goes to stderr."
@@ -97,6 +103,7 @@ def crawl(
     seeds: tuple[str, ...],
     agents: str,
     strategy: str,
+    supervise: bool | None,
     config: Path | None,
     as_json: bool,
     **flags: Any,
@@ -112,13 +119,20 @@ def crawl(
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
     from gossamer import agent
-    from gossamer.cli.plain import searchable_text, summary_text
+    from gossamer.agent.supervisor import obey_leash, on_leash
 
+    supervised = on_leash()
+    if supervised:
+        obey_leash()
+    elif supervise or (supervise is None and settings.service.port is not None):
+        from gossamer.cli.supervised import crawl_supervised
+
+        return crawl_supervised(context.obj or sys.argv[1:], seeds, settings, directory, as_json)
     with _progress(directory) as progress:
         for note in notes(settings):
             progress.notice(note)
-        index = agent.IndexProcess(directory, progress.notice) if settings.index.on else None
-        with _service(settings, directory, progress) as service:
+        index = agent.IndexProcess(directory, progress.notice) if settings.index.on and not supervised else None
+        with service_beside(settings, directory, progress, supervised) as service:
             summary = agent.run(
                 settings,
                 directory,
@@ -130,25 +144,46 @@ def crawl(
                 service=service,
             )
             if index is not None:
-                _catch_up(index, summary, progress)
+                catch_up(index, summary, progress)
     # The last progress of a run that has ended says the same as the summary, and more.
     ended = progress.last is not None and not progress.last.running
-    text = summary_text(progress.last if ended and progress.last else summary, directory)
-    if index is not None:
+    whole = progress.last if ended and progress.last else summary
+    if supervised:  # who started this says the rest
+        sys.stdout.buffer.write(handed_over(whole))
+    else:
+        conclude(whole, summary, directory, context.obj or sys.argv[1:], as_json, index is not None)
+    return STOPPED if summary.reason == "stopped" else 0
+
+
+def conclude(
+    whole: Summary, summary: Summary, directory: Path, arguments: Sequence[str], as_json: bool, searchable: bool
+) -> None:
+    """The last words of a crawl."""
+    from gossamer.cli.plain import searchable_text, summary_text
+
+    text = summary_text(whole, directory)
+    if searchable:
         text += "\n" + searchable_text(summary, directory)
     if summary.reason == "stopped":
-        text += f"\ngo on     {resume_command(context.obj or sys.argv[1:])}"
+        text += f"\ngo on     {resume_command(arguments)}"
     print(text, file=sys.stderr if as_json else sys.stdout, flush=True)
     if as_json:
         sys.stdout.write(json_line(summary))
         sys.stdout.flush()
-    return STOPPED if summary.reason == "stopped" else 0
+
+
+def handed_over(whole: Summary) -> bytes:
+    import msgspec
+
+    return msgspec.msgpack.encode(whole)
 
 
 @contextmanager
-def _service(settings: Config, directory: Path, progress: PlainProgress | LiveView) -> Iterator[ServiceProcess | None]:
-    """The service beside the crawl, until the end of the block, if one is wanted."""
-    if settings.service.port is None:
+def service_beside(
+    settings: Config, directory: Path, progress: PlainProgress | LiveView, supervised: bool = False
+) -> Iterator[ServiceProcess | None]:
+    """The service beside the crawl, until the end of the block, if one is wanted and nobody else has it."""
+    if settings.service.port is None or supervised:
         yield None
         return
     from gossamer.service.beside import ServiceProcess
@@ -161,7 +196,7 @@ def _service(settings: Config, directory: Path, progress: PlainProgress | LiveVi
         service.stop()
 
 
-def _catch_up(index: IndexProcess, summary: Summary, progress: PlainProgress | LiveView) -> None:
+def catch_up(index: IndexProcess, summary: Summary, progress: PlainProgress | LiveView) -> None:
     """A crawl that was stopped ends at once; any other waits until its pages can be found."""
     from gossamer.cli.plain import waiting_line
 

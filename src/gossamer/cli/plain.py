@@ -94,9 +94,11 @@ def searchable_text(summary: Summary, home: Path) -> str:
 
 def status_text(progress: Progress, home: Path, now: float | None = None, index: IndexStatus | None = None) -> str:
     if progress.running:
-        state = f"running for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
+        doing = "paused" if progress.paused else "running"
+        state = f"{doing} for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
     else:
         state = ENDS.get(progress.reason, progress.reason) or "not running; the last run ended without a clean stop"
+        state += "; it is paused" if progress.paused else ""
     rows = [("crawl", f"{home}: {state}")]
     if progress.updated_at:
         age = max(0.0, (time.time() if now is None else now) - progress.updated_at)
@@ -117,6 +119,8 @@ def status_text(progress: Progress, home: Path, now: float | None = None, index:
         ]
     rows.append(("queued", f"{count(progress.queued)} URLs, {count(progress.in_flight)} in flight"))
     rows += _breakdown(progress)
+    if progress.running and progress.beside:
+        rows.append(("beside", " · ".join(f"{name} {state}" for name, state in sorted(progress.beside.items()))))
     if progress.running and progress.limit:
         rows.append(("limit", progress.limit))
     if index is not None:

@@ -1,59 +1,24 @@
-"""Seeds from the command line: URLs, `@file` with one URL a line, `-` for standard input."""
+"""`gossamer seeds`: more seeds for a crawl."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from gossamer.errors import SeedError
+import click
+
+from gossamer.cli.commanding import control_of, directory_option, json_option, say
+from gossamer.cli.seed_list import Seeds
 
 
-class Seeds:
-    """All seeds in order, read as they are asked for: a file may hold millions.
+@click.command
+@directory_option
+@click.argument("given", metavar="SEED...", nargs=-1, required=True)
+@click.option("--priority", type=click.IntRange(0, 9), default=4, metavar="N", help="When they come: 0 first, 9 last.")
+@json_option
+def seeds(directory: Path, given: tuple[str, ...], priority: int, as_json: bool) -> int:
+    """Add seeds to a crawl.
 
-    Files are looked for at once, so that a wrong name is said before a crawl begins.
+    A SEED is a URL, @file with one URL a line, or - for stdin. Those that are new are visited, whatever the scope. If
+    no crawl runs, the next run takes them up.
     """
-
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self._arguments = arguments
-        self._total = sum(_size(argument) for argument in arguments if argument.startswith("@"))
-        self._read = 0
-
-    def share(self) -> float:
-        """How much of the files has been read."""
-        return self._read / self._total if self._total else 1.0
-
-    def __iter__(self) -> Iterator[str]:
-        for argument in self._arguments:
-            if argument == "-":
-                yield from _urls(sys.stdin.buffer)
-            elif argument.startswith("@"):
-                with Path(argument[1:]).open("rb") as lines:
-                    yield from _urls(self._counted(lines))
-            else:
-                yield argument
-
-    def _counted(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        for line in lines:
-            self._read += len(line)
-            yield line
-
-
-def _urls(lines: Iterable[bytes]) -> Iterator[str]:
-    for line in lines:
-        url = line.decode("utf-8", "replace").removeprefix("\ufeff").strip()
-        if url and not url.startswith("#"):
-            yield url
-
-
-def _size(argument: str) -> int:
-    try:
-        with Path(argument[1:]).open("rb"):
-            return Path(argument[1:]).stat().st_size
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise SeedError(
-            f"{argument}: the seed file {argument[1:]!r} cannot be read ({reason}); after @ comes the name of a file"
-            " with one URL a line"
-        ) from None
+    return say(control_of(directory).add_seeds(list(Seeds(given)), priority), as_json)

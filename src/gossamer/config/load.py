@@ -42,6 +42,20 @@ def load(file: Path | None = None, overrides: Mapping[str, object] | None = None
     return config
 
 
+def changed(config: Config, values: Mapping[str, object]) -> Config:
+    """`config` with other values of some options, given as for `load`, checked alone and together."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name, given in values.items():
+        option = _known(name)
+        read = option.kind.parse if isinstance(given, str) else option.kind.read
+        sections.setdefault(option.section, {})[option.key] = _checked(read, given, option.flag or name)
+    found = dataclasses.replace(
+        config, **{section: dataclasses.replace(getattr(config, section), **new) for section, new in sections.items()}
+    )
+    _check_together(found)
+    return found
+
+
 def reread(file: Path, config: Config) -> Config:
     """`config` with what the file says now; an option that is not in the file stays as it is."""
     values, rules = _from_file(file)

@@ -524,6 +524,19 @@ class AgentConfig:
         cost="Memory for what is not yet committed.",
         live=True,
     )
+    paused: bool = declare(
+        False,
+        Switch(),
+        "Start no visits; `gossamer control` pauses and resumes. A paused crawl stays so when it is started again.",
+        cost="Nothing is visited.",
+        live=True,
+    )
+    log_format: str = declare(
+        "text",
+        Choice("text", "json"),
+        "How DIR/logs/crawl.log is written: a line for people, or a JSON object, for each commit and notice.",
+        cost="At most 30 MB of disk; one line for each commit.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,10 @@
 """Visit -> Page | Fault, over real sockets."""
 
 from gossamer.fetch.access import Accesses
-from gossamer.fetch.fetcher import Fetcher, Outcome
+from gossamer.fetch.fetcher import Fetcher, Outcome, certificates
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.ports import Ports
-from gossamer.fetch.resolver import Answer, Resolver, ShortageError
+from gossamer.fetch.resolver import Answer, Resolver, ShortageError, has_ipv6
 from gossamer.fetch.route import port_of, split_host
 
 __all__ = [
@@ -16,6 +16,8 @@ __all__ = [
     "Ports",
     "Resolver",
     "ShortageError",
+    "certificates",
+    "has_ipv6",
     "port_of",
     "split_host",
 ]

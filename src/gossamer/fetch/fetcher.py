@@ -400,7 +400,7 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.PROXY: "",
         _SUPPRESS_CONNECT_HEADERS: 1,  # the answer of a proxy is no part of the response
         pycurl.NOPROXY: "",  # or the environment could turn a proxy off, and with it who judges the address
-        pycurl.PROXY_CAINFO: _certificates(config.ca_file),
+        pycurl.PROXY_CAINFO: certificates(config.ca_file),
         pycurl.USERAGENT: user_agent,
         pycurl.HTTPHEADER: list(HEADERS),
         # Bodies are stored as they came: still chunked, still compressed.
@@ -418,11 +418,12 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         # Verified always: there is no option that turns it off.
         pycurl.SSL_VERIFYPEER: 1,
         pycurl.SSL_VERIFYHOST: 2,
-        pycurl.CAINFO: _certificates(config.ca_file),
+        pycurl.CAINFO: certificates(config.ca_file),
     }
 
 
-def _certificates(path: str) -> str:
+def certificates(path: str) -> str:
+    """The file of root certificates to trust: the one given, the system's, or our own."""
     if not path:
         return ssl.get_default_verify_paths().cafile or _own_certificates()
     try:

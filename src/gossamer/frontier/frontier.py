@@ -12,6 +12,7 @@ A crash forgets leases, so those visits are simply still queued.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,7 @@ from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.repeats import Repeats
+from gossamer.frontier.review import Review
 from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
@@ -42,6 +44,8 @@ HOST_FAULTS = frozenset(
 _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
 _MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
+_EXCLUDED_AT_ONCE = 2000  # visits of a host, in one turn of the loop
+_MOMENT = 0.05  # seconds
 _SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
 _FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
 _LEFT_OUT_AS_PAGE = frozenset({"scope", "include", Reason.UNWANTED_TYPE})  # and may be a sitemap all the same
@@ -77,6 +81,7 @@ class Frontier:
         self._origins = self._roster.origins
         self._robots = RobotsVisits(self._database, self._roster, self._back_off, self._reoffer)
         self.repeats = Repeats(self._database, self._roster, self.schedule)
+        self.review = Review(self._database, self._roster, self.counts, self._enqueue)
         limit = scope.domain_hosts
         self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
         self._pattern_pages: PatternPages | None = None
@@ -227,7 +232,11 @@ class Frontier:
 
     def _next_visit(self, host: HostQueue, now: float) -> Visit | None:
         manners = host.manners
+        excluded = 0
         while host.waiting:
+            if excluded >= _EXCLUDED_AT_ONCE:
+                host.due = now + _MOMENT  # others are next
+                break
             level = host.next_level()
             entry = level.peek()
             if entry is None:
@@ -236,14 +245,15 @@ class Frontier:
                 assert entry is not None, f"{host.name} has more on disk at priority {level.priority}, and has not"
             if manners.skips and host.may_repeat and self._put_off(host, level, entry):
                 continue
+            blocked = manners.blocked_paths and any(path.match(entry.path) for path in manners.blocked_paths)
             rules = host.robots.get(entry.scheme)
-            if rules is None or rules[1] <= now:
+            if not blocked and (rules is None or rules[1] <= now):
                 return self._robots.visit(host, entry, now, self.policy)
             level.take(entry)
-            if not rules[0].allows(entry.path):
-                reason: str = Reason.ROBOTS
-            elif manners.blocked_paths and any(path.match(entry.path) for path in manners.blocked_paths):
-                reason = "blocklist"
+            if blocked or rules is None:  # a host of which all is blocked is not even asked for its rules
+                reason: str = "blocklist"
+            elif not rules[0].allows(entry.path):
+                reason = Reason.ROBOTS
             elif manners.max_pages and host.pages + len(host.leased) >= manners.max_pages:
                 reason = "host_pages"
             else:
@@ -262,6 +272,7 @@ class Frontier:
                 reason = "pattern_pages"
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
+            excluded += 1
         return None
 
     def _put_off(self, host: HostQueue, level: Level, entry: Entry) -> bool:
@@ -457,7 +468,30 @@ class Frontier:
                 self.schedule.drop(host)
             if not host.leased:
                 self.schedule.group(host)
+            self._reoffer(host, now)  # it may have another priority
             self._offer(host, now)
+
+    def call(self, names: Iterable[str], now: float, at_once: bool = False) -> None:
+        """Bring these hosts into memory: their turn is to be decided now, wherever in the index they are. `at_once` is
+        for those of which nothing will be visited.
+        """
+        for name in names:
+            host = self._roster.enter_named(name)
+            if at_once:
+                host.due, host.failures = min(host.due, now), 0
+            if host.place is not Place.HELD:
+                self.schedule.drop(host)
+                self._offer(host, now)
+
+    def retry_hosts(self, now: float, names: Iterable[str] | None = None) -> int:
+        """Hosts that are down, these or all, get one more chance after their usual delay. Gives how many that are, of
+        those in memory; the others get theirs when they are called.
+        """
+        revived = self._roster.revive(now, names)
+        for host in revived:
+            self.schedule.drop(host)
+            self._offer(host, now)
+        return len(revived)
 
     def _limit_patterns(self, policy: Policy) -> None:
         if self._pattern_pages is None and policy.urls is not None and policy.urls.capped:

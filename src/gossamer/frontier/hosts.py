@@ -237,7 +237,7 @@ class HostQueue:
     __slots__ = (
         "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "front",
         "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages", "place", "prefix",
-        "robots", "robots_at", "robots_failing", "turn", "twins", "visits", "yields",
+        "robots", "robots_at", "robots_failing", "spot", "turn", "twins", "visits", "yields",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -269,6 +269,7 @@ class HostQueue:
         self.yields: Yields | None = None
         self.noted = False  # one of the last four was changed since the last commit
         self.place = Place.IDLE
+        self.spot = 0  # in the order of those that are ready
         self.dirty = False
 
     def load(self, record: keys.HostRecord) -> None:

@@ -120,6 +120,10 @@ class Roster:
             return self._load(origin.name)
         return None
 
+    def enter_named(self, name: str) -> HostQueue:
+        """The host, which is known, in memory; in nobody's way, as few are asked for by name."""
+        return self.hosts.get(name) or self._load(name)
+
     def put_late(self, origin: Origin, entry: str, priority: int) -> None:
         """Queue an entry for a host on disk without reading what is there."""
         prefix = origin.host_prefix
@@ -217,12 +221,33 @@ class Roster:
         longest = max(host.delay, self._policy.longest_wait)
         if host.due > self.now + 2 * longest:  # the clock was set back since
             host.due = self._opened + longest
-        if self._policy.is_down(host.failures) and host.failed_at < self._opened:
-            # A new run gives it one more chance, whatever the last one thought of it.
-            host.failures = self._policy.max_tries - 1
-            host.due = min(host.due, self._opened + host.delay)
+        self._give_chance(host)
         if self._rested:
             host.due = max(host.due, self._rested + host.delay)
+
+    def _give_chance(self, host: HostQueue) -> bool:
+        """A new run, or an operator, gives a host one more, whatever was thought of it before."""
+        if not self._policy.is_down(host.failures) or host.failed_at >= self._opened:
+            return False
+        host.failures = self._policy.max_tries - 1
+        host.due = min(host.due, self._opened + host.delay)
+        return True
+
+    def revive(self, now: float, names: Iterable[str] | None) -> list[HostQueue]:
+        """Hosts that are down get one more chance: these, or all, the others when they are called. Gives those that
+        are in memory.
+        """
+        before = self._opened
+        self._opened = now
+        hosts = list(self.hosts.values()) if names is None else [self.enter_named(name) for name in names]
+        revived = [host for host in hosts if self._give_chance(host)]
+        for host in revived:
+            self.touch(host)
+        if names is None:
+            self._somebody_waits()
+        else:
+            self._opened = before
+        return revived
 
     def change_policy(self, policy: Policy) -> list[HostQueue]:
         """Gives the hosts in memory; each has its new manners."""

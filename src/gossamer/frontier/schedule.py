@@ -70,6 +70,8 @@ class Schedule:
                 self.waiting += 1
             return
         priority, number = host.first()
+        if host.manners.priority >= 0:
+            priority = host.manners.rank(priority)
         host.place = Place.READY
         self.ready += 1
         heap = self._ready.get(priority)
@@ -82,6 +84,7 @@ class Schedule:
         self._turn = (self._turn + 1) & _TURNS
         place = (number + others * _SPREAD) * (_TURNS + 1) + self._turn
         self._ready_hosts[place] = host
+        host.spot = place
         heappush(heap, place)
 
     def _wait(self, host: HostQueue) -> None:
@@ -195,10 +198,11 @@ class Schedule:
             turn, rest = divmod(self._picks, _A_LOWER_LEVEL_EVERY)
             priority = order[0] if rest else order[1 + turn % (len(order) - 1)]
         heap = levels[priority]
-        host = self._ready_hosts.pop(heappop(heap))
+        place = heappop(heap)
+        host = self._ready_hosts.pop(place)
         if not heap:
             del levels[priority]
-        if host.place is not Place.READY:
+        if host.place is not Place.READY or host.spot != place:  # it was taken out, and perhaps put back elsewhere
             return None
         self._no_longer_ready(host)
         return host

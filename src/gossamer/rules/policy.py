@@ -14,6 +14,8 @@ from gossamer.rules.blocklist import Blocklist
 from gossamer.rules.url_rules import UrlRules
 
 BUSY = frozenset({429, 503})  # statuses of a server that asks to be left alone for a while
+USUAL_PRIORITY = 4  # of 0 (first) to 9
+_LAST = 9
 _JITTER = 0.25  # of a wait, at most
 _LONGEST_RETRY_AFTER = 86_400.0  # seconds: whoever asks for more is asked again after a day
 
@@ -40,6 +42,13 @@ class Manners(msgspec.Struct, frozen=True, gc=False):
         if not crawl_delay:
             return self.delay
         return max(self.delay, min(crawl_delay, self.max_crawl_delay))
+
+    def rank(self, priority: int) -> int:
+        """When a host with a priority of its own comes, whose next entry has this one. Its own holds also for what was
+        queued before it had one; what is more urgent than usual, or comes after everything else, stays so.
+        """
+        urgent = priority < USUAL_PRIORITY and priority < self.priority
+        return priority if urgent or priority >= _LAST else self.priority
 
     def pause(self, crawl_delay: float, seconds: float) -> float:
         """How long a host rests after a response that took `seconds`: a slow host is visited more slowly."""

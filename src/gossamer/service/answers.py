@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, Response
 
 from gossamer.agent import Explanation, Progress
 from gossamer.index import Answer, Hit
+from gossamer.service import command_answers
 from gossamer.service.problems import ProblemDocument, described
 
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -152,7 +153,17 @@ class Health(msgspec.Struct):
     index_age: float | None
 
 
-SCHEMAS = (ProblemDocument, SearchAnswer, Status, PageAnswer, HostsAnswer, DomainsAnswer, Explanation, Health)
+SCHEMAS = (
+    ProblemDocument,
+    SearchAnswer,
+    Status,
+    PageAnswer,
+    HostsAnswer,
+    DomainsAnswer,
+    Explanation,
+    Health,
+    *command_answers.SCHEMAS,
+)
 
 
 def json_answer(answer: object, headers: dict[str, str] | None = None) -> Response:

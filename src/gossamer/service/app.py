@@ -20,7 +20,7 @@ from gossamer.service.keys import KeyRing
 from gossamer.service.origin import Names
 from gossamer.service.pages import ROUTERS
 from gossamer.service.problems import answer_with_problems
-from gossamer.service.routes import about, crawl, health, pages, search
+from gossamer.service.routes import about, control, crawl, health, metrics, pages, search
 from gossamer.service.sessions import Sessions
 
 _DESCRIPTION = (
@@ -59,7 +59,7 @@ def create_app(
     app.state.gate = gate = Gate(keys, Sessions(keys))
     app.state.names = names = Names(host, origins)
     answer_with_problems(app)
-    for part in (search, pages, crawl, health, about):
+    for part in (search, pages, crawl, control, health, metrics, about):
         app.include_router(part.router)
     for router in ROUTERS:
         app.include_router(router)

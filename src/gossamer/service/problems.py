@@ -63,6 +63,8 @@ async def _problem(request: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     """Of the framework: no such route, or not by this method."""
     assert isinstance(error, HTTPException)
+    if error.status_code == 400:
+        return Problem(422, "The body is not JSON in UTF-8.").response()
     path = request.url.path[:_LONGEST]
     detail = {
         404: f"There is nothing at {path}. /docs lists what there is.",

@@ -1,0 +1,178 @@
+"""Commands taken up by a running crawl: done, committed, answered, in that order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from gossamer.agent import audit
+from gossamer.agent.agent import Agent
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.log import CrawlLog
+from gossamer.agent.settings import LiveSettings
+from gossamer.agent.spool import IN_EFFECT, Answer, Command, Spool
+from gossamer.config import Config
+from gossamer.errors import GossamerError
+from gossamer.rules.policy import USUAL_PRIORITY
+
+_LOOK_EVERY = 0.25  # seconds
+_MOST_SHOWN = 20  # of what was refused
+_FOR_THIS_RUN = frozenset({"stop", "checkpoint", "settings"})  # to the next run they mean nothing
+
+
+class SeedsGiven(msgspec.Struct):
+    urls: list[str]
+    priority: int = USUAL_PRIORITY
+
+
+class HostGiven(msgspec.Struct):
+    host: str = ""
+
+
+class Commands:
+    """Invariant: a command whose effect is not committed is still in the spool, and is done again by the next run.
+    Every kind of command may be done twice.
+    """
+
+    def __init__(
+        self,
+        directory: CrawlDir,
+        agent: Agent,
+        settings: LiveSettings,
+        change: Callable[[Config], None],
+        usable: Callable[[str], tuple[str | None, str]],
+        clock: Callable[[], float],
+        log: CrawlLog,
+    ) -> None:
+        """`usable` gives the URL of a seed, or None and why it is none."""
+        self._logs = directory.logs
+        self._spool = Spool(directory.home)
+        self._agent = agent
+        self._settings = settings
+        self._change = change
+        self._usable = usable
+        self._clock = clock
+        self._log = log
+        self._one = asyncio.Lock()
+        self._kinds: dict[str, Callable[[dict[str, Any]], Awaitable[Answer]]] = {
+            "settings": self._take_settings,
+            "checkpoint": self._checkpoint,
+            "stop": self._stop,
+            "seeds": self._seeds,
+            "call": self._call,
+            "retry": self._retry,
+            "purge": self._purge,
+        }
+
+    def forget_old(self, began: float) -> None:
+        """What was meant for a run that has ended before this one `began`."""
+        self._spool.tidy(began)
+        for command in self._spool.waiting():
+            if command.kind in _FOR_THIS_RUN and command.at < began:
+                self._spool.answer(command, Answer(False, "the run that it was for has ended"))
+
+    async def follow(self) -> None:
+        while True:
+            await self.look()
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def look(self) -> int:
+        """Do what waits; gives how many commands that were."""
+        async with self._one:
+            waiting = self._spool.waiting()
+            for command in waiting:
+                answer = await self._do(command)
+                self._log.event("command", kind=command.kind, who=command.who, ok=answer.ok, text=answer.text)
+                self._spool.answer(command, answer)
+            return len(waiting)
+
+    async def _do(self, command: Command) -> Answer:
+        action = self._kinds.get(command.kind)
+        if action is None:
+            return Answer(False, f"{command.kind!r} is no command that this version knows")
+        try:
+            answer = await action(command.about)
+            if command.kind not in ("settings", "call"):  # who changed settings has written it down
+                audit.record(self._logs, command.who, command.kind, None, answer.facts)
+        except (GossamerError, msgspec.ValidationError, OSError) as error:
+            return Answer(False, str(error))
+        return answer
+
+    # -- each kind -----------------------------------------------------------------------------------------------------
+
+    async def _take_settings(self, _: dict[str, Any]) -> Answer:
+        config = self._settings.take()
+        if config is not None:
+            self._change(config)
+        return Answer(True, IN_EFFECT)
+
+    async def _checkpoint(self, _: dict[str, Any]) -> Answer:
+        self._agent.commit()
+        pages = self._agent.statistics.pages
+        return Answer(True, f"all {pages:,} pages are durable, with all that is known", {"pages": pages})
+
+    async def _stop(self, _: dict[str, Any]) -> Answer:
+        self._agent.stop()
+        return Answer(True, "the crawl stops")
+
+    async def _seeds(self, about: dict[str, Any]) -> Answer:
+        given = msgspec.convert(about, SeedsGiven)
+        urls, refused = [], []
+        for line in given.urls:
+            url, why = self._usable(line)
+            if url is None:
+                refused.append({"seed": line[:200], "why": why})
+            else:
+                urls.append(url)
+        self._agent.commit()  # so that what is new from here on are the seeds
+        known = self._agent.frontier.counts.urls
+        self._agent.add_seeds(urls, priority=given.priority)
+        self._agent.commit()
+        new = self._agent.frontier.counts.urls - known
+        text = f"{new:,} new seeds, {len(urls) - new:,} known already, {len(refused):,} left out"
+        facts = {"new": new, "known": len(urls) - new, "left_out": len(refused), "refused": refused[:_MOST_SHOWN]}
+        return Answer(bool(urls) or not refused, text, facts)
+
+    async def _call(self, about: dict[str, Any]) -> Answer:
+        host = msgspec.convert(about, HostGiven).host
+        for names in self._agent.frontier.review.hosts(host):
+            self._agent.frontier.call(names, self._clock())
+            await asyncio.sleep(0)
+        return Answer(True, IN_EFFECT)
+
+    async def _retry(self, about: dict[str, Any]) -> Answer:
+        host = msgspec.convert(about, HostGiven).host
+        frontier = self._agent.frontier
+        hosts = urls = 0
+        if host:
+            for names in frontier.review.hosts(host):
+                hosts += frontier.retry_hosts(self._clock(), names)
+                await asyncio.sleep(0)
+        else:
+            hosts = frontier.retry_hosts(self._clock())
+        for found in frontier.review.retry(host):
+            urls += found
+            self._agent.statistics.faults -= found
+            await asyncio.sleep(0)
+        self._agent.commit()
+        text = f"{urls:,} dead URLs are queued again, {hosts:,} hosts that were down are tried after their delay"
+        return Answer(True, text, {"host": host, "urls": urls, "hosts": hosts})
+
+    async def _purge(self, about: dict[str, Any]) -> Answer:
+        """The blocklist has the host already: nothing of it is visited, and what is queued is excluded in its turn."""
+        host = msgspec.convert(about, HostGiven).host
+        await self._take_settings({})
+        frontier = self._agent.frontier
+        pages = 0
+        for names in frontier.review.hosts(host):
+            frontier.call(names, self._clock(), at_once=True)
+            await asyncio.sleep(0)
+        for found, dead in frontier.review.purge(host):
+            pages += found
+            self._agent.statistics.faults -= dead
+            await asyncio.sleep(0)
+        self._agent.commit()
+        return Answer(True, f"{pages:,} pages of {host} are purged", {"host": host, "pages": pages})

@@ -1,0 +1,114 @@
+"""What a crawl measures, under the names that docs/metrics.md explains. Read from its last commit: it costs the crawl
+nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from gossamer import __version__
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.index_status import read_status
+from gossamer.agent.progress import Progress
+from gossamer.agent.statistics import Statistics
+from gossamer.config import load
+from gossamer.errors import ConfigError
+from gossamer.frontier.reader import FrontierReader
+
+
+class Metric(msgspec.Struct):
+    """`samples` by the value of the one label, which is empty where there is none."""
+
+    name: str
+    kind: str  # counter or gauge
+    help: str
+    samples: Mapping[str, float]
+    label: str = ""
+
+
+def metrics_of(directory: CrawlDir, frontier: FrontierReader) -> list[Metric]:
+    """As of the last commit, and what the directory itself tells."""
+    stored, counted = frontier.meta("progress"), frontier.meta("statistics")
+    progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
+    statistics = msgspec.msgpack.decode(counted, type=Statistics) if counted else Statistics()
+    progress.running = directory.in_use()
+    counts = frontier.counts()
+    states = {"queued": counts.queued, "fetched": counts.fetched, "dead": counts.dead, "excluded": counts.excluded}
+    return [
+        *about(progress),
+        Metric("gossamer_urls", "gauge", "URLs known, by state.", states, "state"),
+        *totals(statistics),
+        *beside(directory, progress),
+    ]
+
+
+def about(progress: Progress) -> Iterator[Metric]:
+    running = progress.running
+    places = {"ready": progress.hosts_ready, "waiting": progress.hosts_waiting, "down": progress.hosts_down}
+    stages = {stage: micros / 1e6 for stage, micros in progress.stages.items()}
+    build = {__version__: 1}
+    yield Metric("gossamer_build_info", "gauge", "1, with the version of the service.", build, "version")
+    yield _gauge("gossamer_running", "Whether a process crawls.", running)
+    yield _gauge("gossamer_paused", "Whether an operator has paused the crawl.", progress.paused)
+    yield _gauge("gossamer_committed_timestamp_seconds", "When the last commit was made.", progress.updated_at)
+    yield _gauge("gossamer_run_seconds", "How long this run, or the last one, has lasted.", progress.seconds)
+    yield _gauge("gossamer_run_cpu_seconds", "User and system time of this run, or the last one.", progress.cpu_seconds)
+    yield _gauge("gossamer_pages_per_second", "Pages a second over the last seconds.", progress.pages_per_s * running)
+    yield _gauge("gossamer_bytes_per_second", "Bytes a second over the last seconds.", progress.bytes_per_s * running)
+    yield _gauge("gossamer_in_flight", "Visits under way.", progress.in_flight * running)
+    yield _gauge("gossamer_hosts", "Hosts known.", progress.hosts)
+    yield Metric("gossamer_hosts_scheduled", "gauge", "Hosts with URLs in memory, by what they do.", places, "place")
+    yield _gauge("gossamer_urls_aside", "Queued URLs in places that bring nothing new, which are left.", progress.aside)
+    help = "Seconds a page by stage, waiting for the network apart."
+    yield Metric("gossamer_stage_seconds_per_page", "gauge", help, stages, "stage")
+
+
+def totals(statistics: Statistics) -> Iterator[Metric]:
+    """Over all runs of the crawl; they never go back."""
+    statuses = {str(status): count for status, count in sorted(statistics.statuses.items())}
+    yield Metric("gossamer_pages_total", "counter", "Pages stored, by HTTP status.", statuses, "status")
+    yield _counter("gossamer_received_bytes_total", "Bytes received, heads included.", statistics.bytes)
+    reasons = dict(sorted(statistics.reasons.items()))
+    yield Metric("gossamer_failures_total", "counter", "Failed tries, by reason.", reasons, "reason")
+    yield _counter("gossamer_robots_total", "robots.txt files asked for.", statistics.robots)
+    yield _counter("gossamer_sources_total", "Sitemaps and feeds read for links.", statistics.sources)
+    yield _counter("gossamer_links_total", "Links found.", statistics.links)
+    yield _counter("gossamer_full_parses_total", "Pages that took the whole parser.", statistics.full_parses)
+    yield _counter("gossamer_duplicates_total", "Pages that say what another one has said.", statistics.duplicates)
+    found = dict(sorted(statistics.findings.items()))
+    yield Metric("gossamer_findings_total", "counter", "Mirrors, barren places, endless domains found.", found, "kind")
+
+
+def beside(directory: CrawlDir, progress: Progress) -> Iterator[Metric]:
+    """The index, other processes, the disk, the caps."""
+    up = {name: float(state.startswith("running")) * progress.running for name, state in progress.beside.items()}
+    yield Metric("gossamer_companion_up", "gauge", "Whether a process beside the crawl runs.", up, "name")
+    index = read_status(directory.index)
+    if index is not None:
+        yield _gauge("gossamer_index_pages", "Pages that can be found.", index.pages)
+        behind = max(0, index.total - index.done)
+        yield _gauge("gossamer_index_behind_bytes", "Of the lists of captures, not indexed yet.", behind)
+    disk = os.statvfs(directory.home)
+    yield _gauge("gossamer_disk_free_bytes", "On the disk of the crawl.", disk.f_bavail * disk.f_frsize)
+    try:
+        config = load(directory.settings)
+    except ConfigError:  # somebody edits it
+        return
+    caps = {
+        "rate": config.fetch.rate,
+        "bandwidth": config.fetch.bandwidth,
+        "delay": config.policy.delay,
+        "connections": config.fetch.connections,
+    }
+    yield Metric("gossamer_limit", "gauge", "Limits that are set, those by the hour apart; 0 is none.", caps, "limit")
+
+
+def _gauge(name: str, help: str, value: float) -> Metric:
+    return Metric(name, "gauge", help, {"": float(value)})
+
+
+def _counter(name: str, help: str, value: float) -> Metric:
+    return Metric(name, "counter", help, {"": float(value)})

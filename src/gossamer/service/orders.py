@@ -1,0 +1,55 @@
+"""What an admin may send, as JSON. Shapes are checked here, values by those who take them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_Text = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class _Order(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SeedsOrder(_Order):
+    urls: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(min_length=1, max_length=1000)]
+    priority: Annotated[int, Field(ge=0, le=9, description="0 comes first, 9 last.")] = 4
+
+
+class PatternOrder(_Order):
+    pattern: Annotated[_Text, Field(description="example.org, *.example.org or example.org/forum/.")]
+
+
+class HostOrder(_Order):
+    host: _Text
+
+
+class PriorityOrder(_Order):
+    host: _Text
+    priority: Annotated[int | None, Field(ge=0, le=9, description="0 comes first, 9 last; null is usual.")]
+
+
+class SpanOrder(_Order):
+    """Other caps from one time of the day to another; a cap that is not given is the crawl's own."""
+
+    start: Annotated[str, Field(alias="from", max_length=5, description="08:00, of local time.")] = "00:00"
+    end: Annotated[str, Field(alias="to", max_length=5, description="18:00; over midnight if earlier.")] = "24:00"
+    rate: Annotated[float | None, Field(ge=0, description="Pages a second; 0 is no cap.")] = None
+    bandwidth: Annotated[int | None, Field(ge=0, description="Bytes a second; 0 is no cap.")] = None
+    days: Annotated[str, Field(max_length=60, description="Mon-Fri or Sat,Sun; empty is every day.")] = ""
+    pause: Annotated[bool, Field(description="Visit nobody then.")] = False
+
+
+class LimitsOrder(_Order):
+    """Those not given stay as they are."""
+
+    rate: Annotated[float | None, Field(ge=0, description="Pages a second; 0 is no cap.")] = None
+    bandwidth: Annotated[int | None, Field(ge=0, description="Bytes a second; 0 is no cap.")] = None
+    delay: Annotated[float | None, Field(ge=0, description="Seconds between two visits to a host.")] = None
+    connections: Annotated[int | None, Field(ge=1, le=20_000, description="In all.")] = None
+    schedule: Annotated[list[SpanOrder] | None, Field(max_length=100, description="The first match holds.")] = None
+
+    def given(self) -> dict[str, Any]:
+        return self.model_dump(by_alias=True, exclude_none=True)
