@@ -36,11 +36,6 @@ def test_took(seconds: float, said: str) -> None:
     assert words.took(seconds) == said
 
 
-@pytest.mark.parametrize(("number", "said"), [(0, "0 B"), (999, "999 B"), (12_340, "12.3 kB"), (4_200_000, "4.2 MB")])
-def test_size(number: int, said: str) -> None:
-    assert words.size(number) == said
-
-
 @pytest.mark.parametrize(
     ("url", "parts"),
     [

@@ -9,11 +9,10 @@ from urllib.parse import quote
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 
-from gossamer.agent import StoredPage
+from gossamer.agent import StoredPage, numbers
 from gossamer.model.url import normalize
 from gossamer.parse.inert import MAX_SHOWN, inert, is_readable
 from gossamer.service.callers import Caller
-from gossamer.service.pages import words
 from gossamer.service.pages.frame import Reader, crawl_of, new_router, render, trouble
 from gossamer.service.problems import Problem
 
@@ -48,7 +47,7 @@ def copy(request: Request, caller: Reader, url: str = "") -> HTMLResponse:
         sandbox=SANDBOX,
         content=f"/copy/content?url={quote(page.url, safe='')}",
         download=f"/api/v1/pages/content?url={quote(page.url, safe='')}",
-        size=words.size(len(page.body)),
+        size=numbers.size(len(page.body)),
         type=_type(page),
         target=target,
         target_copy=_lead(target) if target else "",
@@ -103,9 +102,9 @@ def _state(page: StoredPage) -> str:
         phrase = f" {HTTPStatus(page.status).phrase}"
     except ValueError:
         phrase = ""
-    said = [f"status {page.status}{phrase}", _type(page) or "no type", words.size(len(page.body))]
+    said = [f"status {page.status}{phrase}", _type(page) or "no type", numbers.size(len(page.body))]
     if page.truncated:
         said.append(f"its end is missing: {_CUT.get(page.truncated, page.truncated)}")
     if len(page.body) > MAX_SHOWN:
-        said.append(f"the first {words.size(MAX_SHOWN)} are shown")
+        said.append(f"the first {numbers.size(MAX_SHOWN)} are shown")
     return " · ".join(said)

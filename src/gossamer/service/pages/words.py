@@ -13,7 +13,6 @@ from urllib.parse import unquote, urlsplit
 from markupsafe import Markup
 
 _SPANS: Final = ((31_557_600, "y"), (86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
-_SIZES: Final = ("B", "kB", "MB", "GB")
 _MOST_PARTS: Final = 6
 _LONGEST_PART: Final = 60
 _is_marked = re.compile(r"(?:[^<>]++|</?mark>)*+").fullmatch
@@ -42,14 +41,6 @@ def iso(then: float) -> str:
 
 def took(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 0.9995 else f"{max(1, round(seconds * 1000))} ms"
-
-
-def size(number: float) -> str:
-    for unit in _SIZES[:-1]:
-        if number < 999.5:
-            return f"{number:.0f} {unit}" if unit == "B" or number >= 99.95 else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:,.1f} {_SIZES[-1]}"
 
 
 def is_web(url: str) -> bool:
