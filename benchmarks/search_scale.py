@@ -1,7 +1,8 @@
 """The index at some size, beside SQLite's FTS5 with the same documents and queries: what a document and a query cost.
 
 Each phase is a process of its own, so memory is that of the phase. FTS5 stems English only, does not find words of
-scripts without spaces, and has no facets; it is what comes with Python.
+scripts without spaces, and has no facets; it is what comes with Python. Our queries are asked a second time while a
+crawl of a simulated web runs at full speed on the same machine, its own index included.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from machine import description
 from processes import finish, tidy_when_terminated
 from search_documents import KINDS
 from search_load import command
+from simulated_web import SimulatedWeb
 from tables import figure, table
 
 _LIMIT = 3 * 3600.0
@@ -34,6 +38,8 @@ FIGURES: tuple[tuple[str, str, str, float | None], ...] = (
     ("all_p95_ms", "query, 95 of 100", "ms", 50.0),
     ("cpu_p50_ms", "query, CPU, median", "ms", None),
     ("cpu_p95_ms", "query, CPU, 95 of 100", "ms", None),
+    ("crawling_p50_ms", "beside a crawl at full speed, median", "ms", None),
+    ("crawling_p95_ms", "beside a crawl at full speed, 95 of 100", "ms", 50.0),
     *((f"{kind}_p95_ms", f"of it {kind}, 95 of 100", "ms", None) for kind in KINDS),
     ("found", "documents a query finds", "", None),
     ("ask_own_mb", "memory of asking", "MB", 500.0),
@@ -54,9 +60,39 @@ def measure(engine: str, home: Path, documents: int, queries: int) -> dict[str, 
         found |= json.loads(done.output)
         found.setdefault("bytes", size_on_disk(home) / documents)
         print(f"{engine}: {phase} took {done.seconds:,.1f} s", flush=True)
+    if engine == "gossamer":
+        with crawl_beside(home.with_name(home.name + "-crawl")):
+            done = finish(command("ask gossamer", home, queries), home, None, _LIMIT)
+        if done.status:
+            raise RuntimeError(f"asking beside a crawl ended with status {done.status}: {done.errors.strip()[-2000:]}")
+        beside = json.loads(done.output)
+        found |= {"crawling_p50_ms": beside["all_p50_ms"], "crawling_p95_ms": beside["all_p95_ms"]}
     for name in ("build_own", "build_peak", "ask_own", "ask_peak"):
         found[f"{name}_mb"] = found[name] / 1e6
     return found
+
+
+@contextmanager
+def crawl_beside(home: Path) -> Iterator[None]:
+    """A crawl that has more to do than anybody waits for."""
+    home.mkdir()
+    web = SimulatedWeb(2000, 200, home / "arrivals.log")
+    try:
+        with web.served():
+            crawl = subprocess.Popen(
+                web.crawl(home / "crawl", "--delay", "0", "--index"),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            try:
+                yield
+                if crawl.poll() is not None:
+                    raise RuntimeError(f"the crawl beside ended with status {crawl.returncode}")
+            finally:
+                crawl.kill()
+                crawl.wait()
+    finally:
+        shutil.rmtree(home)
 
 
 def rows_of(results: Mapping[str, Mapping[str, float]]) -> list[list[str]]:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from browsing import Watch, chromium, crawl_and_index, serving
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+expect.set_options(timeout=30_000)  # milliseconds: a busy machine is no failure
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +48,7 @@ def address(chromium_path: str, crawled: Path) -> Iterator[str]:
 @pytest.fixture
 def context(browser: Browser, address: str) -> Iterator[BrowserContext]:
     found = browser.new_context(base_url=address)
-    found.set_default_timeout(10_000)
+    found.set_default_timeout(30_000)
     yield found
     found.close()
 

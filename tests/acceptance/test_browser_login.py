@@ -39,6 +39,13 @@ def log_in(page: Page, key: str) -> None:
     page.get_by_role("button", name="Log in").click()
 
 
+def enter(page: Page, key: str) -> None:
+    """Logged in, and the search page has come."""
+    page.goto("/login")
+    log_in(page, key)
+    expect(page.locator("#q")).to_be_focused()
+
+
 def test_in_and_out(page: Page, context: BrowserContext, watch: Watch, key: str, address: str) -> None:
     page.goto("/?q=harbour")
     expect(page.locator("h1")).to_have_text("Log in")
@@ -61,8 +68,7 @@ def test_in_and_out(page: Page, context: BrowserContext, watch: Watch, key: str,
 
 
 def test_a_revoked_key_is_out_at_once(page: Page, key: str, home: Path) -> None:
-    page.goto("/login")
-    log_in(page, key)
+    enter(page, key)
     page.keyboard.type("harbour")
     expect(page.locator(".hit")).to_have_count(10)
     gossamer("keys", "revoke", "ada", "--dir", str(home))
@@ -72,8 +78,7 @@ def test_a_revoked_key_is_out_at_once(page: Page, key: str, home: Path) -> None:
 
 def test_links_of_a_stored_copy_keep_the_login(page: Page, key: str) -> None:
     """They come from a frame without an origin, with which browsers send no strict cookies."""
-    page.goto("/login")
-    log_in(page, key)
+    enter(page, key)
     page.goto(copy_of(HARBOUR))
     page.frame_locator("iframe").get_by_role("link", name="/2", exact=True).click()
     expect(page.frame_locator("iframe").locator("h1")).to_have_text("Quay 2 of the harbour")
@@ -85,15 +90,14 @@ def test_a_wrong_key_is_refused_and_soon_costs_a_wait(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("This key is not known")
     for _ in range(12):
         log_in(page, "gsm_wrong")
+        page.wait_for_load_state()
     expect(page.get_by_role("alert")).to_contain_text("Too many wrong keys")
 
 
 def test_a_form_of_another_site_cannot_log_in_or_out(
     page: Page, context: BrowserContext, key: str, address: str
 ) -> None:
-    page.goto("/login")
-    log_in(page, key)
-    expect(page.locator("#q")).to_be_visible()
+    enter(page, key)
     for path in ("/logout", "/login"):
         other = context.new_page()
         other.route("http://evil.test/", lambda route: route.fulfill(body="<p>x", content_type="text/html"))

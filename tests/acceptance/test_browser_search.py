@@ -24,6 +24,7 @@ def test_the_empty_page_says_what_there_is_and_offers_queries(page: Page, watch:
 
 def test_results_while_one_types(page: Page, watch: Watch, address: str) -> None:
     page.goto("/")
+    expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("harbour")
     expect(page.locator(".said")).to_have_text(re.compile(rf"^{FOUND} results, \d+ ms$"))
     expect(page.locator("#said")).to_have_text(re.compile(rf"^{FOUND} results"))
