@@ -34,8 +34,9 @@ from gossamer.config.kinds import (
     Whole,
     WholeOrNone,
 )
-from gossamer.config.options import SECTIONS, FetchConfig
+from gossamer.config.options import SECTIONS
 from gossamer.config.secrets import ProxyUrl
+from gossamer.config.sections import FetchConfig
 from gossamer.errors import ConfigError
 
 

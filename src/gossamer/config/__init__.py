@@ -6,10 +6,10 @@ from gossamer.config.hours import Hours, caps_at, hours
 from gossamer.config.identity import default_contact, has_contact, user_agent
 from gossamer.config.load import changed, live_changes, load, reread
 from gossamer.config.option import Option
-from gossamer.config.options import (
-    OPTIONS,
+from gossamer.config.options import OPTIONS, Config
+from gossamer.config.secrets import has_secrets, header, without_login
+from gossamer.config.sections import (
     AgentConfig,
-    Config,
     FetchConfig,
     FrontierConfig,
     IndexConfig,
@@ -18,7 +18,6 @@ from gossamer.config.options import (
     ScopeConfig,
     StoreConfig,
 )
-from gossamer.config.secrets import has_secrets, header, without_login
 from gossamer.config.urls import UrlRule
 
 __all__ = [

@@ -6,7 +6,7 @@ import getpass
 import re
 import socket
 
-from gossamer.config.options import FetchConfig
+from gossamer.config.sections import FetchConfig
 
 _CONTACT = re.compile(r"https?://[^\s)]+|[^\s()@:+;]+@[^\s()@;]+", re.I)
 

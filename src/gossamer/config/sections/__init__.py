@@ -1,0 +1,18 @@
+"""Every option, declared once: default, kind, what it means and what it costs."""
+
+from gossamer.config.sections.agent import AgentConfig, ServiceConfig
+from gossamer.config.sections.disk import FrontierConfig, IndexConfig, StoreConfig
+from gossamer.config.sections.fetch import FetchConfig, ParseConfig
+from gossamer.config.sections.scope import PolicyConfig, ScopeConfig
+
+__all__ = [
+    "AgentConfig",
+    "FetchConfig",
+    "FrontierConfig",
+    "IndexConfig",
+    "ParseConfig",
+    "PolicyConfig",
+    "ScopeConfig",
+    "ServiceConfig",
+    "StoreConfig",
+]
