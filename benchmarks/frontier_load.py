@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
+from typing import Any
 
 from synthetic_urls import SyntheticWeb
 
@@ -63,10 +64,16 @@ class TimedFrontier(Frontier):
 
     judging = 0.0
 
-    def _resolve(self) -> None:
-        began = thread_time()
-        super()._resolve()
-        self.judging += thread_time() - began
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        resolve = self._intake.resolve
+
+        def timed() -> None:
+            began = thread_time()
+            resolve()
+            self.judging += thread_time() - began
+
+        self._intake.resolve = timed  # type: ignore[method-assign]
 
 
 def opened(load: Load, now: float) -> TimedFrontier:

@@ -24,6 +24,7 @@ from gossamer.frontier.counts import FORMAT, Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
+from gossamer.frontier.intake import Intake
 from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.repeats import Repeats
@@ -32,7 +33,6 @@ from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
 from gossamer.model import Fault, Reason, State, Visit
-from gossamer.model.url import split
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
@@ -41,14 +41,9 @@ from gossamer.rules.yields import Standing
 HOST_FAULTS = frozenset(
     {Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS, Reason.PROXY}
 )  # others are a page's own
-_NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
-_MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
 _EXCLUDED_AT_ONCE = 2000  # visits of a host, in one turn of the loop
 _MOMENT = 0.05  # seconds
-_SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
-_FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
-_LEFT_OUT_AS_PAGE = frozenset({"scope", "include", Reason.UNWANTED_TYPE})  # and may be a sitemap all the same
 
 
 class Frontier:
@@ -63,12 +58,8 @@ class Frontier:
         self.scope = scope
         self.schedule = Schedule(policy.domain_connections, policy.address_connections)
         self.leased = 0
-        self._max_depth = max_depth
         self._now = now  # of the last lease: a host with new links is offered as of then
         self._random = random.Random(now)  # noqa: S311 - jitter
-        self._recent = Recent(config.recent_urls)
-        self._fresh: list[tuple[list[str], int, int, int]] = []  # links to look up, their depth, priority and hops
-        self._fresh_links = 0
         self._database = Database(path, config.memory)
         self._changes = self._database.visits
         self.counts = self._open(config.partitions)
@@ -78,12 +69,22 @@ class Frontier:
         self._roster = Roster(
             self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested
         )
-        self._origins = self._roster.origins
         self._robots = RobotsVisits(self._database, self._roster, self._back_off, self._reoffer)
         self.repeats = Repeats(self._database, self._roster, self.schedule)
         self.review = Review(self._database, self._roster, self.counts, self._enqueue)
         limit = scope.domain_hosts
         self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
+        self._intake = Intake(
+            Recent(config.recent_urls),
+            self._database,
+            self._roster,
+            self.counts,
+            scope,
+            policy,
+            max_depth,
+            self._domain_hosts,
+            self._enqueue,
+        )
         self._pattern_pages: PatternPages | None = None
         self._limit_patterns(policy)
         self._save_counts(clean=False)  # before anybody is visited
@@ -107,84 +108,12 @@ class Frontier:
     # -- add ---------------------------------------------------------------------------------------------------------
 
     def add(self, urls: list[str], depth: int, priority: int, hops: int = 0, suspect: bool = False) -> None:
-        """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once.
-
-        `hops`: redirects that led here, one after the other. `suspect`: found on a page that brought nothing new.
-        """
-        if self._max_depth is not None and depth > self._max_depth:
-            return  # not remembered: a shorter way may lead there yet
-        urls = self._recent.fresh(urls)
-        if urls:
-            self._fresh.append((urls, depth, priority, hops | keys.SUSPECT if suspect else hops))
-            self._fresh_links += len(urls)
-            if self._fresh_links >= _NEW_LINKS_AT_ONCE:
-                self._resolve()
-
-    def _resolve(self) -> None:
-        fresh, self._fresh = self._fresh, []
-        self._fresh_links = 0
-        origins, find = self._origins, self._roster.origin
-        wanted = []
-        visits = []
-        for urls, depth, priority, hops in fresh:
-            for url in urls:
-                cut = url.index("/", 8)
-                origin = origins.get(url[:cut]) or find(url[:cut])
-                path = url[cut:]
-                wanted.append((origin, path, url, depth, priority, hops))
-                visits.append(origin.prefix + path.encode())
-        counts, changes, judge, enqueue = self.counts, self._changes, self.scope.judge, self._enqueue
-        domain_hosts, by_url = self._domain_hosts, self.policy.urls
-        for key, is_known, (origin, path, url, depth, priority, hops) in zip(
-            visits, self._database.known(visits), wanted, strict=True
-        ):
-            if is_known or key in changes:
-                continue
-            counts.urls += 1
-            reason = judge(url) if depth else ""  # a seed belongs because somebody says so
-            if hops & keys.HOPS > _MOST_REDIRECTS:
-                reason = reason or "redirects"
-            if domain_hosts is not None and not reason:
-                if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
-                    origin.let_in = domain_hosts.lets_in(origin, not depth)
-                reason = "" if origin.let_in else "domain_hosts"
-            if reason:
-                counts.excluded += 1
-                changes[key] = keys.excluded_visit(depth, reason)
-                continue
-            changes[key] = keys.queued_visit(depth)
-            fixed = origin.manners.priority
-            if by_url is not None:
-                fixed = by_url.priority(url, fixed)
-            enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
+        """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once."""
+        self._intake.add(urls, depth, priority, hops, suspect)
 
     def add_source(self, url: str, depth: int, hops: int = 0, listed: bool = False, again: bool = False) -> None:
-        """A sitemap, to be read for links that count as those of a page of this depth. It may be on any host. One that
-        was left out as a page is visited after all, and one that was read is read `again` if there is a reason to.
-        """
-        if self._max_depth is not None and depth >= self._max_depth:
-            return
-        start, path = split(url)
-        origin = self._roster.origin(start)
-        key = origin.prefix + path.encode()
-        known = self._database.visit(key)
-        if known is None:
-            self.counts.urls += 1
-        elif keys.left_out(known) in (_LEFT_OUT_AS_PAGE | {"sitemap"} if again else _LEFT_OUT_AS_PAGE):
-            self.counts.excluded -= 1
-        else:
-            return
-        reason = "redirects" if hops > _MOST_REDIRECTS else self.scope.judge_source(url)
-        if reason:
-            self.counts.excluded += 1
-            self._changes[key] = keys.excluded_visit(depth, reason)
-            return
-        self._changes[key] = keys.queued_visit(depth)
-        fixed = origin.manners.priority
-        marks = hops | keys.SOURCE | (keys.LISTED if listed else 0)
-        entry = keys.pack_entry(depth, 0, marks, origin.scheme, path)
-        usual = _SOURCE_PRIORITY if self._max_depth is None else _FIRST_SOURCE_PRIORITY
-        self._enqueue(origin, entry, usual if fixed < 0 else fixed)
+        """A sitemap, to be read for links that count as those of a page of this depth."""
+        self._intake.add_source(url, depth, hops, listed, again)
 
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
         self.counts.queued += 1
@@ -208,8 +137,8 @@ class Frontier:
             if host is None:
                 if self._activate(now, most - len(visits)):
                     continue
-                if self._fresh:  # while others are ready they can wait: to look up more of them at once is cheaper
-                    self._resolve()
+                if self._intake.waiting:  # while others are ready they can wait: to look up many at once is cheaper
+                    self._intake.resolve()
                     continue
                 break
             visit = self._next_visit(host, now)
@@ -460,7 +389,7 @@ class Frontier:
 
     def change_policy(self, policy: Policy, now: float) -> None:
         """Other delays, limits and blocks hold from now on, also for hosts whose turn was already set."""
-        self.policy = policy
+        self.policy = self._intake.policy = policy
         self._limit_patterns(policy)
         self.schedule.limit(policy.domain_connections, policy.address_connections)
         for host in self._roster.change_policy(policy):
@@ -504,7 +433,7 @@ class Frontier:
     @property
     def exhausted(self) -> bool:
         """Nothing in hand, and nothing left but the queues of hosts that are down."""
-        if self.leased or self._fresh or not self.schedule.empty:
+        if self.leased or self._intake.waiting or not self.schedule.empty:
             return False
         self._activate(self._now, 1)
         return self.schedule.empty and not self._roster.busy
@@ -520,8 +449,7 @@ class Frontier:
 
     def commit(self, meta: dict[str, bytes], clean: bool = False) -> None:
         """Everything since the last commit becomes durable, in one synced batch."""
-        if self._fresh:
-            self._resolve()
+        self._intake.resolve()
         self._roster.save()
         self._save_counts(clean)
         for name, value in meta.items():

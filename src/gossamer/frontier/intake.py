@@ -1,0 +1,132 @@
+"""Links on their way into the frontier: looked up, judged and queued many at once, each URL once for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gossamer.frontier import keys
+from gossamer.frontier.counts import Counts
+from gossamer.frontier.database import Database
+from gossamer.frontier.domain_hosts import DomainHosts
+from gossamer.frontier.hosts import Origin
+from gossamer.frontier.recent import Recent
+from gossamer.frontier.roster import Roster
+from gossamer.model import Reason
+from gossamer.model.url import split
+from gossamer.rules.policy import Policy
+from gossamer.rules.scope import Scope
+
+_AT_ONCE = 4096  # looked up in the database together
+_MOST_REDIRECTS = 10  # one after the other
+_SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
+_FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
+_LEFT_OUT_AS_PAGE = frozenset({"scope", "include", Reason.UNWANTED_TYPE})  # and may be a sitemap all the same
+
+
+class Intake:
+    """Invariant: what was added is either among the `waiting`, which a commit resolves, or known to the database."""
+
+    def __init__(
+        self,
+        recent: Recent,
+        database: Database,
+        roster: Roster,
+        counts: Counts,
+        scope: Scope,
+        policy: Policy,
+        max_depth: int | None,
+        domain_hosts: DomainHosts | None,
+        enqueue: Callable[[Origin, str, int], None],
+    ) -> None:
+        self.policy = policy
+        self.waiting: list[tuple[list[str], int, int, int]] = []  # links to look up, their depth, priority and hops
+        self._links = 0  # waiting
+        self._recent = recent
+        self._database = database
+        self._changes = database.visits
+        self._roster = roster
+        self._counts = counts
+        self._scope = scope
+        self._max_depth = max_depth
+        self._domain_hosts = domain_hosts
+        self._enqueue = enqueue
+
+    def add(self, urls: list[str], depth: int, priority: int, hops: int, suspect: bool) -> None:
+        """`hops`: redirects that led here, one after the other. `suspect`: found on a page that brought nothing new."""
+        if self._max_depth is not None and depth > self._max_depth:
+            return  # not remembered: a shorter way may lead there yet
+        urls = self._recent.fresh(urls)
+        if urls:
+            self.waiting.append((urls, depth, priority, hops | keys.SUSPECT if suspect else hops))
+            self._links += len(urls)
+            if self._links >= _AT_ONCE:
+                self.resolve()
+
+    def resolve(self) -> None:
+        """Whatever waits is known and judged from here on."""
+        fresh, self.waiting = self.waiting, []
+        self._links = 0
+        origins, find = self._roster.origins, self._roster.origin
+        wanted = []
+        visits = []
+        for urls, depth, priority, hops in fresh:
+            for url in urls:
+                cut = url.index("/", 8)
+                origin = origins.get(url[:cut]) or find(url[:cut])
+                path = url[cut:]
+                wanted.append((origin, path, url, depth, priority, hops))
+                visits.append(origin.prefix + path.encode())
+        if not visits:
+            return
+        counts, changes, judge, enqueue = self._counts, self._changes, self._scope.judge, self._enqueue
+        domain_hosts, by_url = self._domain_hosts, self.policy.urls
+        for key, is_known, (origin, path, url, depth, priority, hops) in zip(
+            visits, self._database.known(visits), wanted, strict=True
+        ):
+            if is_known or key in changes:
+                continue
+            counts.urls += 1
+            reason = judge(url) if depth else ""  # a seed belongs because somebody says so
+            if hops & keys.HOPS > _MOST_REDIRECTS:
+                reason = reason or "redirects"
+            if domain_hosts is not None and not reason:
+                if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
+                    origin.let_in = domain_hosts.lets_in(origin, not depth)
+                reason = "" if origin.let_in else "domain_hosts"
+            if reason:
+                counts.excluded += 1
+                changes[key] = keys.excluded_visit(depth, reason)
+                continue
+            changes[key] = keys.queued_visit(depth)
+            fixed = origin.manners.priority
+            if by_url is not None:
+                fixed = by_url.priority(url, fixed)
+            enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
+
+    def add_source(self, url: str, depth: int, hops: int, listed: bool, again: bool) -> None:
+        """It may be on any host. One that was left out as a page is visited after all, and one that was read is read
+        `again` if there is a reason to.
+        """
+        if self._max_depth is not None and depth >= self._max_depth:
+            return
+        start, path = split(url)
+        origin = self._roster.origin(start)
+        key = origin.prefix + path.encode()
+        known = self._database.visit(key)
+        if known is None:
+            self._counts.urls += 1
+        elif keys.left_out(known) in (_LEFT_OUT_AS_PAGE | {"sitemap"} if again else _LEFT_OUT_AS_PAGE):
+            self._counts.excluded -= 1
+        else:
+            return
+        reason = "redirects" if hops > _MOST_REDIRECTS else self._scope.judge_source(url)
+        if reason:
+            self._counts.excluded += 1
+            self._changes[key] = keys.excluded_visit(depth, reason)
+            return
+        self._changes[key] = keys.queued_visit(depth)
+        fixed = origin.manners.priority
+        marks = hops | keys.SOURCE | (keys.LISTED if listed else 0)
+        entry = keys.pack_entry(depth, 0, marks, origin.scheme, path)
+        usual = _SOURCE_PRIORITY if self._max_depth is None else _FIRST_SOURCE_PRIORITY
+        self._enqueue(origin, entry, usual if fixed < 0 else fixed)
