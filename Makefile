@@ -29,8 +29,8 @@ $(VENV)/.browser: $(VENV)/.installed-dev
 		|| echo "There is no chromium, and it cannot be installed: pages are NOT TESTED in a browser."
 	@touch $@
 
-test: $(VENV)/.installed-dev $(VENV)/.browser  ## run every test
-	$(BIN)/python -m pytest $(TESTS)
+test: $(VENV)/.installed-dev $(VENV)/.browser  ## run every test, a file at a time on each core
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(TESTS)
 
 screenshots: $(VENV)/.installed-dev $(VENV)/.browser  ## pictures of all pages, light and dark, narrow and wide, in bench-work/
 	$(BIN)/python tests/acceptance/screenshots.py --out bench-work/screenshots
