@@ -19,6 +19,7 @@ from gossamer.service.envelope import Envelope
 from gossamer.service.keys import KeyRing
 from gossamer.service.origin import Names
 from gossamer.service.pages import ROUTERS
+from gossamer.service.pages.outcomes import Outcomes
 from gossamer.service.problems import answer_with_problems
 from gossamer.service.routes import about, control, crawl, health, metrics, pages, search
 from gossamer.service.sessions import Sessions
@@ -41,7 +42,8 @@ def create_app(
     """The service of the crawl in `home`, which may not have begun yet.
 
     `host` is where it listens; `origins` are addresses under which a proxy publishes it (https://search.example.org).
-    Routes find in `app.state`: `view` (the crawl), `gate` (who may ask), `names` (what this service is called).
+    Routes find in `app.state`: `view` (the crawl), `gate` (who may ask), `names` (what this service is called),
+    `outcomes` (what became of commands).
     """
     app = FastAPI(
         title="Gossamer",
@@ -58,6 +60,7 @@ def create_app(
     app.state.view = CrawlView(home, clock)
     app.state.gate = gate = Gate(keys, Sessions(keys))
     app.state.names = names = Names(host, origins)
+    app.state.outcomes = Outcomes()
     answer_with_problems(app)
     for part in (search, pages, crawl, control, health, metrics, about):
         app.include_router(part.router)

@@ -30,6 +30,15 @@ class HostPage(msgspec.Struct):
     next: str
 
 
+class HostSum(msgspec.Struct):
+    """Some hosts, together."""
+
+    hosts: int
+    pages: int
+    queued: int
+    complete: bool
+
+
 class _Snapshot(msgspec.Struct):
     made_at: float
     seconds: float
@@ -74,6 +83,13 @@ class HostList:
         del chosen[limit:]
         following = write_cursor(*chosen[-1][:2]) if more else ""
         return HostPage([host for _, _, host in chosen], snapshot.total, snapshot.complete, following)
+
+    def those(self, belongs: Callable[[str], bool]) -> HostSum:
+        """Hosts whose names belong, counted."""
+        snapshot = self._current()
+        found = [host for host in snapshot.hosts if belongs(host.name)]
+        pages, queued = sum(host.pages for host in found), sum(host.queued for host in found)
+        return HostSum(len(found), pages, queued, snapshot.complete)
 
     def _current(self) -> _Snapshot:
         """While one thread makes a newer list, the others have the old one."""
