@@ -1,5 +1,5 @@
-"""The files that pages need: one style sheet, one script, one icon. Their addresses change with their content, so that
-browsers keep them for good.
+"""The files that pages need: one style sheet, small scripts, one icon. Their addresses change with their content, so
+that browsers keep them for good.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _FOLDER: Final = Path(__file__).parent / "static"
 _TYPES: Final = {
     "gossamer.css": "text/css; charset=utf-8",
     "gossamer.js": "text/javascript; charset=utf-8",
+    "controls.js": "text/javascript; charset=utf-8",
     "gossamer.svg": "image/svg+xml",
 }
 _FILES: Final = {name: (_FOLDER / name).read_bytes() for name in _TYPES}
