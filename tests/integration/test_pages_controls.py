@@ -114,7 +114,7 @@ def test_only_the_form_of_an_admin_is_obeyed(home: Path, pages: TestClient, acti
 def test_others_see_what_holds_and_how_to_get_a_key(home: Path, pages: TestClient) -> None:
     page = pages.get("/controls")
     assert page.status_code == 200
-    assert "delay" in said(page)
+    assert "Delay0s" in said(page)
     assert "gossamer keys add NAME --role admin" in said(page)
     assert "/controls/" not in page.text
     assert "old.test" not in page.text
