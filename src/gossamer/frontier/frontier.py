@@ -372,6 +372,7 @@ class Frontier:
         entry = host.leased.pop(visit.number)
         asked = fault.reason is not Reason.PROXY  # else nobody but our own proxy was
         tries = visit.tries + asked
+        host.fails(fault.reason)
         if fault.reason in HOST_FAULTS:
             host.failures += 1
             self._back_off(host, host.failures, now)

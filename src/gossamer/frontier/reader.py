@@ -36,6 +36,7 @@ class HostView(msgspec.Struct):
     mirror_of: str = ""  # the host whose pages it shows
     barren: dict[str, Barren] = {}  # its places that brought nothing new lately
     added_delay: float = 0.0  # since it said that it is busy
+    trouble: str = ""  # the reason of its last failure
 
 
 class HostCounts(msgspec.Struct, gc=False):
@@ -47,6 +48,9 @@ class HostCounts(msgspec.Struct, gc=False):
     failures: int  # in a row
     due: float  # not visited before
     mirror_of: str
+    crawl_delay: float = 0.0  # what its robots.txt asks for
+    added_delay: float = 0.0  # since it said that it is busy
+    trouble: str = ""  # the reason of its last failure
 
 
 class _Facts(msgspec.Struct):
@@ -145,6 +149,7 @@ class FrontierReader:
             notes.mirror_of,
             notes.barren,
             record.added_delay,
+            notes.trouble,
         )
 
     def hosts(self) -> Iterator[HostCounts]:
@@ -161,6 +166,9 @@ class FrontierReader:
                     record.failures,
                     record.due,
                     facts.notes.mirror_of,
+                    record.crawl_delay,
+                    record.added_delay,
+                    facts.notes.trouble,
                 )
 
     def _partition(self, host: str) -> bytes:

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from gossamer.frontier.reader import FrontierReader, HostCounts
+from gossamer.service.host_tables import HostTables, tables_of
 from gossamer.service.problems import Problem
 
 Order = Literal["pages", "queued", "name"]
@@ -46,6 +47,7 @@ class _Snapshot(msgspec.Struct):
     total: int
     hosts: list[HostCounts]
     ordered: dict[str, list[tuple[float, str, HostCounts]]] = {}
+    tables: HostTables | None = None
 
     def by(self, order: Order) -> list[tuple[float, str, HostCounts]]:
         """Most first, then by name: (what it is ordered by, name, host). A list that is sorted is kept."""
@@ -90,6 +92,13 @@ class HostList:
         found = [host for host in snapshot.hosts if belongs(host.name)]
         pages, queued = sum(host.pages for host in found), sum(host.queued for host in found)
         return HostSum(len(found), pages, queued, snapshot.complete)
+
+    def tables(self) -> HostTables:
+        """The heads of all lists, made once for each list."""
+        snapshot = self._current()
+        if snapshot.tables is None:
+            snapshot.tables = tables_of(snapshot.hosts, snapshot.complete)
+        return snapshot.tables
 
     def _current(self) -> _Snapshot:
         """While one thread makes a newer list, the others have the old one."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gossamer.service.pages import assets, controls, copies, domains, login, search
+from gossamer.service.pages import assets, controls, copies, dashboard, domains, login, search
 
-ROUTERS = (assets.router, search.router, copies.router, domains.router, controls.router, login.router)
+ROUTERS = (assets.router, search.router, copies.router, domains.router, controls.router, dashboard.router, login.router)
