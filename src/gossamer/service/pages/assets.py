@@ -20,6 +20,7 @@ _TYPES: Final = {
     "dashboard.js": "text/javascript; charset=utf-8",
     "gossamer.js": "text/javascript; charset=utf-8",
     "controls.js": "text/javascript; charset=utf-8",
+    "hours.js": "text/javascript; charset=utf-8",
     "gossamer.svg": "image/svg+xml",
 }
 _comments = re.compile(rb"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")
