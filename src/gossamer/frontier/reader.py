@@ -194,6 +194,12 @@ class FrontierReader:
         )
         return view, read_rules(rules)[0] if rules else None, facts.waiting
 
+    def visits_of(self, name: str) -> Iterator[VisitRecord]:
+        """All visits of a host, by their paths."""
+        prefix = keys.host_prefix(self._partition(name), name)
+        for key, value in self._database.scan_visits(keys.visits_of(prefix)):
+            yield keys.read_visit(key, value)
+
     def hosts(self) -> Iterator[HostCounts]:
         """Every host, in no order that means anything."""
         for partition in range(self.counts().partitions):

@@ -90,6 +90,11 @@ class Robots:
         pattern = self._rules.deciding(path)
         return f"{'Allow' if self._rules.patterns[pattern] else 'Disallow'}: {pattern}" if pattern else ""
 
+    @property
+    def patterns(self) -> Mapping[str, bool]:
+        """Whether each allows."""
+        return self._rules.patterns
+
     def to_bytes(self) -> bytes:
         patterns = self._rules.patterns.items()
         allowed = [pattern for pattern, allow in patterns if allow]
