@@ -16,6 +16,8 @@ import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
+from gossamer.agent.history import History, sample_of
+from gossamer.agent.limiting import what_limits
 from gossamer.agent.newness import Newness, into_itself
 from gossamer.agent.page_links import PageLinks
 from gossamer.agent.progress import Progress
@@ -25,7 +27,7 @@ from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
-from gossamer.model import Fault, Page, Reason, Visit
+from gossamer.model import Exclusion, Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy, retry_after
@@ -57,6 +59,7 @@ class Agent:
         now = clock()
         self._config = config
         self._clock = clock
+        self._resolver = resolver
         self._scope = Scope.of(config.scope, now)
         self._reserved = Reserved(config.scope.reserved)
         self.frontier = Frontier(
@@ -97,6 +100,7 @@ class Agent:
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
+        self._history = History()
         self._speed = Speed(config.fetch, now)
         self._began = now
         self._committed_at = now
@@ -123,6 +127,7 @@ class Agent:
             started = perf_counter()
             visits = self.frontier.lease(self._clock(), self._room())
             leased = perf_counter()
+            self._meter.requests += len(visits)
             for visit in visits:
                 self._visits_in_flight += not visit.robots
                 self._speed.started()
@@ -139,7 +144,10 @@ class Agent:
         return reason
 
     def _settle(self, visit: Visit, outcome: Page | Fault) -> None:
-        received = len(outcome.head) + len(outcome.raw) if isinstance(outcome, Page) else 0
+        received = 0
+        if isinstance(outcome, Page):
+            received = len(outcome.head) + len(outcome.raw)
+            self._meter.answered(outcome.seconds)
         self._speed.ended(received)
         self.statistics.bytes += received
         if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:
@@ -191,6 +199,7 @@ class Agent:
             return
         if self._reserved and self._reserved.found_in(*_texts(page)):
             fault = Fault(Reason.RESERVED, False, "", page.fetched_at, page.status)
+            self.statistics.left_out += 1
             self.frontier.settle_excluded(visit, fault, page.fetched_at)
             return
         stages = self._meter.stages
@@ -238,14 +247,18 @@ class Agent:
             return
         if not kind and not visit.source:
             fault = Fault(Reason.UNWANTED_TYPE, False, page.content_type or "", page.fetched_at, page.status)
+            self.statistics.left_out += 1
             self.frontier.settle_excluded(visit, fault, page.fetched_at)
             return
         self.statistics.sources += 1
         stored = self._store.append(page)
-        self.frontier.settle_source(visit, kind or "sitemap", page.status, page.fetched_at, page.seconds, stored)
+        self.frontier.settle_source(
+            visit, Exclusion(kind or "sitemap"), page.status, page.fetched_at, page.seconds, stored
+        )
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
         if _excludes(fault):
+            self.statistics.left_out += 1
             self.frontier.settle_excluded(visit, fault, fault.fetched_at)
             return
         self.statistics.count_failure(fault.reason)
@@ -404,6 +417,7 @@ class Agent:
                 **{SEED_HOST + host: b"" for host in self._new_seed_hosts},
                 **self._findings.taken(now),
                 **self._sources.unsaved(),
+                **self._history.taken(sample_of(self.statistics, self.frontier.counts, now), bool(reason)),
                 "progress": encode(progress := self.progress(reason)),
             },
             clean=bool(reason),
@@ -439,32 +453,16 @@ class Agent:
             schedule.waiting,
             schedule.down,
         )
+        progress.connections, progress.dns_asked = self._config.fetch.connections, self._resolver.asked
+        progress.partitions = counts.partitions
+        progress.lag = max(0.0, now - self._committed_at - self._config.agent.commit_interval)
         progress.max_pages = self._config.agent.max_pages
         progress.time_limit = self._config.agent.time_limit
         progress.seeds_read, progress.seeds_share = self._seeds_read, self._seeds_share
         progress.paused = self._config.agent.paused
         progress.beside = self.beside()
-        progress.limit = self._what_limits(progress)
+        progress.limit = what_limits(progress, self._speed.limit(now))
         return progress
-
-    def _what_limits(self, progress: Progress) -> str:
-        now = self._clock()
-        if progress.paused:
-            return "it is paused: gossamer control resume goes on"
-        if capped := self._speed.limit(now):
-            return capped
-        active = progress.hosts_ready + progress.hosts_waiting
-        if progress.in_flight >= self._config.fetch.connections:
-            return f"connections: all {progress.in_flight:,} are in use"
-        if progress.hosts_waiting and not progress.hosts_ready:
-            return (
-                f"politeness: {progress.hosts_waiting:,} of {active + progress.in_flight:,} hosts wait for their delay"
-            )
-        if progress.hosts_ready:
-            return f"this machine: {progress.hosts_ready:,} hosts are ready"
-        if progress.in_flight:
-            return f"the servers: {progress.in_flight:,} responses are awaited"
-        return ""
 
 
 def _texts(page: Page) -> tuple[str, ...]:

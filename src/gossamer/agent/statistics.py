@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from typing import NamedTuple
 
 import msgspec
 
 from gossamer.agent.progress import Progress
+
+_PAGE = os.sysconf("SC_PAGESIZE")
 
 
 class Statistics(msgspec.Struct):
@@ -18,6 +21,7 @@ class Statistics(msgspec.Struct):
     faults: int = 0  # visits that ended without a page
     failures: int = 0  # failed tries, those tried again included
     bytes: int = 0
+    left_out: int = 0  # visits that found what is not wanted: its type, size, address, or a reserved string
     robots: int = 0  # robots.txt requests
     sources: int = 0  # sitemaps and feeds that were read for links, and are no pages
     links: int = 0
@@ -48,30 +52,69 @@ class Statistics(msgspec.Struct):
         return classes
 
 
+class _Reading(NamedTuple):
+    at: float
+    pages: int
+    bytes: int
+    cpu: float
+    answers: int
+    waited: float
+    waits: tuple[int, ...]
+
+
 class Meter:
-    """Speeds of this run: now (over the last seconds), mean, peak; and time spent by stage."""
+    """Speeds of this run: now (over the last seconds), mean, peak; time spent by stage; how long responses take."""
 
     _WINDOW = 5.0
+    _WAITS = 24  # of responses, by the bits of their milliseconds: the last is hours
 
     def __init__(self, statistics: Statistics, now: float) -> None:
         self._statistics = statistics
         self._began = now
         self._pages_before = statistics.pages
-        self._samples: list[tuple[float, int, int]] = [(now, statistics.pages, statistics.bytes)]
+        self._robots_before = statistics.robots
+        self.requests = 0
+        self._answers, self._waited, self._waits = 0, 0.0, [0] * self._WAITS
+        self._samples: list[_Reading] = [self._read(now)]
         self._peak = 0.0
         self.stages: dict[str, float] = {"fetch": 0.0, "parse": 0.0, "store": 0.0, "frontier": 0.0, "commit": 0.0}
 
+    def answered(self, seconds: float) -> None:
+        """A response took so long."""
+        self._answers += 1
+        self._waited += seconds
+        self._waits[min(int(seconds * 1000).bit_length(), self._WAITS - 1)] += 1
+
     def sample(self, now: float) -> None:
         samples = self._samples
-        samples.append((now, self._statistics.pages, self._statistics.bytes))
-        while len(samples) > 2 and samples[1][0] <= now - self._WINDOW:
+        samples.append(self._read(now))
+        while len(samples) > 2 and samples[1].at <= now - self._WINDOW:
             del samples[0]
-        self._peak = max(self._peak, self._speeds()[0])
+        self._peak = max(self._peak, self._speed())
 
-    def _speeds(self) -> tuple[float, float]:
-        (then, pages, size), (now, pages_now, size_now) = self._samples[0], self._samples[-1]
-        seconds = max(now - then, 0.001)
-        return (pages_now - pages) / seconds, (size_now - size) / seconds
+    def _read(self, now: float) -> _Reading:
+        counted, waits = self._statistics, tuple(self._waits)
+        return _Reading(now, counted.pages, counted.bytes, time.process_time(), self._answers, self._waited, waits)
+
+    def _speed(self) -> float:
+        then, now = self._samples[0], self._samples[-1]
+        return (now.pages - then.pages) / max(now.at - then.at, 0.001)
+
+    def _fill_now(self, progress: Progress) -> None:
+        then, now = self._samples[0], self._samples[-1]
+        seconds = max(now.at - then.at, 0.001)
+        progress.pages_per_s = self._speed()
+        progress.bytes_per_s = (now.bytes - then.bytes) / seconds
+        progress.core = (now.cpu - then.cpu) / seconds
+        answers = now.answers - then.answers
+        if answers:
+            progress.latency = (now.waited - then.waited) / answers
+            left = answers * 0.95
+            for bits, (count, before) in enumerate(zip(now.waits, then.waits, strict=True)):
+                left -= count - before
+                if left <= 0:
+                    progress.latency_95 = 2**bits / 1000
+                    break
 
     def fill(self, progress: Progress, now: float) -> None:
         statistics = self._statistics
@@ -79,7 +122,9 @@ class Meter:
         progress.run_pages = run_pages
         progress.seconds = now - self._began
         progress.cpu_seconds = time.process_time()
-        progress.pages_per_s, progress.bytes_per_s = self._speeds()
+        self._fill_now(progress)
+        progress.requests, progress.robots_asked = self.requests, statistics.robots - self._robots_before
+        progress.memory = resident()
         progress.mean_pages_per_s = run_pages / max(progress.seconds, 0.001)
         progress.peak_pages_per_s = max(self._peak, progress.mean_pages_per_s)
         progress.stages = {name: seconds / max(run_pages, 1) * 1e6 for name, seconds in self.stages.items()}
@@ -90,3 +135,12 @@ class Meter:
         progress.reasons = dict(statistics.reasons)
         progress.pid = os.getpid()
         progress.updated_at = now
+
+
+def resident(pid: int | str = "self") -> int:
+    """Bytes of memory that a process takes; 0 where that cannot be read."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return 0

@@ -86,6 +86,7 @@ class Resolver:
         self._asking: dict[str, asyncio.Future[Answer]] = {}
         self._turns = asyncio.Semaphore(_MOST_ASKED)
         self._dns: NameServers | None = None
+        self.asked = 0  # names, of servers: those that were not at hand
 
     def redirect(self, name: str) -> tuple[str, int] | None:
         """Where a --connect rule sends this host."""
@@ -122,6 +123,7 @@ class Resolver:
             await self._dns.close()
 
     async def _ask(self, name: str) -> Answer:
+        self.asked += 1
         async with self._turns:
             try:
                 found = await self._name_servers().ask(name, self._families())

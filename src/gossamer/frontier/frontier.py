@@ -32,7 +32,7 @@ from gossamer.frontier.review import Review
 from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
-from gossamer.model import Fault, Reason, State, Visit
+from gossamer.model import Exclusion, Fault, Reason, State, Visit
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
@@ -180,11 +180,11 @@ class Frontier:
                 return self._robots.visit(host, entry, now, self.policy)
             level.take(entry)
             if blocked or rules is None:  # a host of which all is blocked is not even asked for its rules
-                reason: str = "blocklist"
+                reason: Exclusion | Reason = Exclusion.BLOCKLIST
             elif not rules[0].allows(entry.path):
                 reason = Reason.ROBOTS
             elif manners.max_pages and host.pages + len(host.leased) >= manners.max_pages:
-                reason = "host_pages"
+                reason = Exclusion.HOST_PAGES
             else:
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
                 room = self._pattern_pages.take(url) if self._pattern_pages is not None else Room.YES
@@ -198,7 +198,7 @@ class Frontier:
                     level.put_back(entry)
                     host.due = max(host.due, now + LEAST_PATIENCE)
                     return None
-                reason = "pattern_pages"
+                reason = Exclusion.PATTERN_PAGES
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
             excluded += 1
@@ -272,7 +272,13 @@ class Frontier:
         self._release(host, now, visit=visit)
 
     def settle_source(
-        self, visit: Visit, reason: str, status: int, now: float, seconds: float, stored: tuple[int, int, int] | None
+        self,
+        visit: Visit,
+        reason: Exclusion,
+        status: int,
+        now: float,
+        seconds: float,
+        stored: tuple[int, int, int] | None,
     ) -> None:
         """The visit brought a response that is in the store, but is no page: it was read for links (the reason says as
         what).
@@ -301,6 +307,7 @@ class Frontier:
         entry = host.leased.pop(visit.number)
         asked = fault.reason is not Reason.PROXY  # else nobody but our own proxy was
         tries = visit.tries + asked
+        host.fails(fault.reason)
         if fault.reason in HOST_FAULTS:
             host.failures += 1
             self._back_off(host, host.failures, now)

@@ -237,7 +237,7 @@ class HostQueue:
     __slots__ = (
         "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "front",
         "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages", "place", "prefix",
-        "robots", "robots_at", "robots_failing", "spot", "turn", "twins", "visits", "yields",
+        "robots", "robots_at", "robots_failing", "spot", "trouble", "turn", "twins", "visits", "yields",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -267,7 +267,8 @@ class HostQueue:
         self.front = ""  # the host that has the same front page, and had it first
         self.twins: Twins | None = None
         self.yields: Yields | None = None
-        self.noted = False  # one of the last four was changed since the last commit
+        self.trouble = ""  # the reason of its last failure
+        self.noted = False  # one of the last five was changed since the last commit
         self.place = Place.IDLE
         self.spot = 0  # in the order of those that are ready
         self.dirty = False
@@ -295,12 +296,18 @@ class HostQueue:
         )
 
     def load_notes(self, notes: Notes) -> None:
-        self.mirror_of, self.front = notes.mirror_of, notes.front
+        self.mirror_of, self.front, self.trouble = notes.mirror_of, notes.front, notes.trouble
         self.yields = Yields(notes.barren) if notes.barren else None
 
     def notes(self) -> Notes:
         agree = self.twins.counts.get(self.mirror_of, (0, 0))[0] if self.twins is not None else 0
-        return Notes(self.mirror_of, agree, {} if self.yields is None else self.yields.barren, self.front)
+        barren = {} if self.yields is None else self.yields.barren
+        return Notes(self.mirror_of, agree, barren, self.front, self.trouble)
+
+    def fails(self, reason: str) -> None:
+        """That it did is counted elsewhere: this is why."""
+        if reason != self.trouble:
+            self.trouble, self.noted = reason, True
 
     @property
     def delay(self) -> float:

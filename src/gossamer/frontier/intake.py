@@ -11,16 +11,18 @@ from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.hosts import Origin
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.roster import Roster
-from gossamer.model import Reason
+from gossamer.model import Exclusion, Judgement, Reason
 from gossamer.model.url import split
 from gossamer.rules.policy import Policy
 from gossamer.rules.scope import Scope
 
 _AT_ONCE = 4096  # looked up in the database together
-_MOST_REDIRECTS = 10  # one after the other
+MOST_REDIRECTS = 10  # one after the other
 _SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
 _FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
-_LEFT_OUT_AS_PAGE = frozenset({"scope", "include", Reason.UNWANTED_TYPE})  # and may be a sitemap all the same
+_LEFT_OUT_AS_PAGE: frozenset[str] = frozenset(
+    {Exclusion.SCOPE, Exclusion.INCLUDE, Reason.UNWANTED_TYPE}
+)  # and may be a sitemap all the same
 
 
 class Intake:
@@ -86,13 +88,13 @@ class Intake:
             if is_known or key in changes:
                 continue
             counts.urls += 1
-            reason = judge(url) if depth else ""  # a seed belongs because somebody says so
-            if hops & keys.HOPS > _MOST_REDIRECTS:
-                reason = reason or "redirects"
+            reason: Judgement = judge(url) if depth else ""  # a seed belongs because somebody says so
+            if hops & keys.HOPS > MOST_REDIRECTS:
+                reason = reason or Exclusion.REDIRECTS
             if domain_hosts is not None and not reason:
                 if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
                     origin.let_in = domain_hosts.lets_in(origin, not depth)
-                reason = "" if origin.let_in else "domain_hosts"
+                reason = "" if origin.let_in else Exclusion.DOMAIN_HOSTS
             if reason:
                 counts.excluded += 1
                 changes[key] = keys.excluded_visit(depth, reason)
@@ -115,11 +117,11 @@ class Intake:
         known = self._database.visit(key)
         if known is None:
             self._counts.urls += 1
-        elif keys.left_out(known) in (_LEFT_OUT_AS_PAGE | {"sitemap"} if again else _LEFT_OUT_AS_PAGE):
+        elif keys.left_out(known) in (_LEFT_OUT_AS_PAGE | {Exclusion.SITEMAP} if again else _LEFT_OUT_AS_PAGE):
             self._counts.excluded -= 1
         else:
             return
-        reason = "redirects" if hops > _MOST_REDIRECTS else self._scope.judge_source(url)
+        reason = Exclusion.REDIRECTS if hops > MOST_REDIRECTS else self._scope.judge_source(url)
         if reason:
             self._counts.excluded += 1
             self._changes[key] = keys.excluded_visit(depth, reason)

@@ -49,12 +49,13 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Notes(msgspec.Struct):
-    """What a host was found to repeat, kept across restarts. Most hosts have none."""
+    """What a host was found to repeat, and why it failed, kept across restarts. Most hosts have none."""
 
     mirror_of: str = ""
     agree: int = 0  # pages that were the same on both hosts when it was found
     barren: dict[str, Barren] = {}  # by place
     front: str = ""  # the host whose front page is the same as its own, and was there first
+    trouble: str = ""  # the reason of its last failure
 
 
 read_notes = msgspec.msgpack.Decoder(Notes).decode

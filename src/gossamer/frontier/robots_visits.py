@@ -9,7 +9,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import ROBOTS, Entry, HostQueue
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.rulebook import pack_rules
-from gossamer.model import Visit
+from gossamer.model import Reason, Visit
 from gossamer.model.url import host_of
 from gossamer.rules.policy import Policy
 from gossamer.rules.robots import ALLOW_ALL, Robots
@@ -60,6 +60,7 @@ class RobotsVisits:
         """
         other = self._roster.hosts.get(name)
         if policy.manners(name).blocked or (other is not None and policy.is_down(other.failures)):
+            host.fails(Reason.ROBOTS_UNREACHABLE)
             host.failures += 1  # there are no rules to be had, as if it did not answer itself
             self._back_off(host, host.failures, now)
             return 0.0
@@ -85,6 +86,7 @@ class RobotsVisits:
         else:
             host.robots_failing = 0.0
         if robots is None:
+            host.fails(Reason.ROBOTS_UNREACHABLE)
             host.failures += 1
             self._back_off(host, host.failures, now)
         else:

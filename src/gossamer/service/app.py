@@ -17,10 +17,15 @@ from gossamer.service.callers import Gate
 from gossamer.service.crawl_view import CrawlView
 from gossamer.service.envelope import Envelope
 from gossamer.service.keys import KeyRing
+from gossamer.service.live import Live
 from gossamer.service.origin import Names
 from gossamer.service.pages import ROUTERS
+from gossamer.service.pages.frame import answer_browsers
+from gossamer.service.pages.outcomes import Outcomes
+from gossamer.service.picture import Watcher
 from gossamer.service.problems import answer_with_problems
-from gossamer.service.routes import about, control, crawl, health, metrics, pages, search
+from gossamer.service.report_maker import ReportMaker
+from gossamer.service.routes import about, control, crawl, events, health, metrics, pages, search
 from gossamer.service.sessions import Sessions
 
 _DESCRIPTION = (
@@ -37,11 +42,14 @@ def create_app(
     clock: Callable[[], float] = time.time,
     seconds: float = limits.REQUEST_SECONDS,
     at_once: int = limits.REQUESTS_AT_ONCE,
+    streams_at_once: int = limits.STREAMS_AT_ONCE,
 ) -> FastAPI:
     """The service of the crawl in `home`, which may not have begun yet.
 
     `host` is where it listens; `origins` are addresses under which a proxy publishes it (https://search.example.org).
-    Routes find in `app.state`: `view` (the crawl), `gate` (who may ask), `names` (what this service is called).
+    Routes find in `app.state`: `view` (the crawl), `watcher` and `live` (what it does now, once and as it happens),
+    `gate` (who may ask), `names` (what this service is called), `outcomes` (what became of commands),
+    `report` (who makes one).
     """
     app = FastAPI(
         title="Gossamer",
@@ -56,14 +64,21 @@ def create_app(
     )
     keys = KeyRing(home)
     app.state.view = CrawlView(home, clock)
+    app.state.watcher = watcher = Watcher(app.state.view)
+    app.state.live = Live(watcher)
     app.state.gate = gate = Gate(keys, Sessions(keys))
     app.state.names = names = Names(host, origins)
+    app.state.outcomes = Outcomes()
+    app.state.report = ReportMaker(home)
     answer_with_problems(app)
-    for part in (search, pages, crawl, control, health, metrics, about):
+    answer_browsers(app)
+    for part in (search, pages, crawl, events, control, health, metrics, about):
         app.include_router(part.router)
     for router in ROUTERS:
         app.include_router(router)
-    app.add_middleware(Envelope, names=names, gate=gate, seconds=seconds, at_once=at_once)
+    app.add_middleware(
+        Envelope, names=names, gate=gate, seconds=seconds, at_once=at_once, streams_at_once=streams_at_once
+    )
     return app
 
 
@@ -73,5 +88,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     view: CrawlView = app.state.view
     opening = asyncio.create_task(anyio.to_thread.run_sync(view.open))
     yield
+    app.state.live.end()
+    app.state.report.close()
     await opening
     view.close()

@@ -78,6 +78,17 @@ class Gate:
         self._regulate(key)
         return Caller(key.role, key, caller.session)
 
+    def holds(self, caller: Caller) -> bool:
+        """Whether one who was admitted would be still: for what lasts longer than a request."""
+        try:
+            if caller.key is None:
+                return not self.keys.all()
+            if caller.session:
+                return self.sessions.key(caller.session) is not None
+            return any(key.digest == caller.key.digest for key in self.keys.all())
+        except DamagedError:
+            return False
+
     def shown(self, authorization: str, peer: str) -> Key:
         """The key of an Authorization header. Wrong ones are counted for each peer, and soon cost a wait."""
         scheme, _, presented = authorization.partition(" ")

@@ -30,6 +30,10 @@ HEADERS = {
 }
 
 
+# Answers that go on until one side ends them. They have a number of their own, so that they keep nobody from asking.
+STREAMS = frozenset({"/api/v1/events", "/dashboard/events"})
+
+
 class Answer:
     """The way back to the one who asks. Invariant: it has one user; who handed it over can say no more."""
 
@@ -63,8 +67,9 @@ class Answer:
 
 
 class Envelope:
-    """Invariants: never more than `at_once` requests are worked on, those given up included until they have ended;
-    every answer begins within `seconds`, and has the headers that keep a browser from doing more with it.
+    """Invariants: never more than `at_once` requests are worked on, those given up included until they have ended, and
+    never more than `streams_at_once` streams besides; every answer begins within `seconds`, and has the headers that
+    keep a browser from doing more with it.
     """
 
     def __init__(
@@ -74,28 +79,30 @@ class Envelope:
         gate: Gate,
         seconds: float = limits.REQUEST_SECONDS,
         at_once: int = limits.REQUESTS_AT_ONCE,
+        streams_at_once: int = limits.STREAMS_AT_ONCE,
     ) -> None:
         self._app = app
         self._names = names
         self._gate = gate
         self._seconds = seconds
-        self._at_once = at_once
-        self._running = 0
+        self._most = {False: at_once, True: streams_at_once}  # by whether it is a stream
+        self._running = {False: 0, True: 0}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         answer = Answer(send, bare=scope["method"] == "HEAD")
+        streams = scope["path"] in STREAMS
         problem = self._refusal(scope)
-        if problem is None and self._running >= self._at_once:
-            problem = Problem(503, "Too much is asked at once. Try again in a moment.", retry_after(1))
+        if problem is None and self._running[streams] >= self._most[streams]:
+            problem = _too_many(streams)
         if problem is not None:
             await answer.refuse(problem, scope, receive)
             return
-        if scope["method"] == "HEAD":  # every GET can be asked so
+        if scope["method"] == "HEAD" and not streams:  # every GET can be asked so that has an end
             scope = {**scope, "method": "GET"}
-        await self._work(scope, receive, answer)
+        await self._work(scope, receive, answer, streams)
 
     def _refusal(self, scope: Scope) -> Problem | None:
         """By the head of the request alone."""
@@ -118,10 +125,10 @@ class Envelope:
             return _too_large()
         return self._gate.closed_to(Request(scope))
 
-    async def _work(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+    async def _work(self, scope: Scope, receive: Receive, answer: Answer, streams: bool) -> None:
         task = asyncio.ensure_future(self._run(scope, receive, answer))
-        self._running += 1
-        task.add_done_callback(self._ended)
+        self._running[streams] += 1
+        task.add_done_callback(lambda task: self._ended(task, streams))
         try:
             await asyncio.wait({task, answer.started}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
             if task.done() or answer.started.done():
@@ -146,8 +153,8 @@ class Envelope:
                 raise  # half an answer: the connection is cut, so that it is not taken for a whole one
             await answer.refuse(Problem(500, "This is a fault of the service; its log says more."), scope, receive)
 
-    def _ended(self, task: asyncio.Future[None]) -> None:
-        self._running -= 1
+    def _ended(self, task: asyncio.Future[None], streams: bool) -> None:
+        self._running[streams] -= 1
         if not task.cancelled():
             task.exception()  # seen: whoever waits for it says so
 
@@ -179,6 +186,12 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
+
+
+def _too_many(streams: bool) -> Problem:
+    if streams:
+        return Problem(503, "Too many listen to events at once. Try again when some have left.", retry_after(10))
+    return Problem(503, "Too much is asked at once. Try again in a moment.", retry_after(1))
 
 
 def _too_large() -> Problem:

@@ -13,9 +13,10 @@ from typing import Literal
 import msgspec
 
 from gossamer.frontier.reader import FrontierReader, HostCounts
+from gossamer.service.host_tables import HostTables, tables_of
 from gossamer.service.problems import Problem
 
-Order = Literal["pages", "queued", "name"]
+Order = Literal["pages", "queued", "failures", "name"]
 _READ_SECONDS = 4.0  # that hosts are read for; a crawl may know millions
 _LOOK = 4096  # hosts between two looks at the clock
 _KEEP = 20.0  # times as long as reading took, a list is used
@@ -30,6 +31,15 @@ class HostPage(msgspec.Struct):
     next: str
 
 
+class HostSum(msgspec.Struct):
+    """Some hosts, together."""
+
+    hosts: int
+    pages: int
+    queued: int
+    complete: bool
+
+
 class _Snapshot(msgspec.Struct):
     made_at: float
     seconds: float
@@ -37,6 +47,7 @@ class _Snapshot(msgspec.Struct):
     total: int
     hosts: list[HostCounts]
     ordered: dict[str, list[tuple[float, str, HostCounts]]] = {}
+    tables: HostTables | None = None
 
     def by(self, order: Order) -> list[tuple[float, str, HostCounts]]:
         """Most first, then by name: (what it is ordered by, name, host). A list that is sorted is kept."""
@@ -59,14 +70,15 @@ class HostList:
         self._lock = Lock()
         self._snapshot: _Snapshot | None = None
 
-    def part(self, order: Order, prefix: str, limit: int, cursor: str) -> HostPage:
+    def part(self, order: Order, prefix: str, limit: int, cursor: str, inside: str = "") -> HostPage:
+        """Names that begin with `prefix` and have `inside` somewhere."""
         after = read_cursor(cursor)
         snapshot = self._current()
         rows = snapshot.by(order)
         start = bisect_right(rows, after, key=lambda row: row[:2]) if after else 0
         chosen: list[tuple[float, str, HostCounts]] = []
         for row in rows[start:] if start else rows:
-            if row[1].startswith(prefix):
+            if row[1].startswith(prefix) and inside in row[1]:
                 chosen.append(row)
                 if len(chosen) > limit:
                     break
@@ -74,6 +86,20 @@ class HostList:
         del chosen[limit:]
         following = write_cursor(*chosen[-1][:2]) if more else ""
         return HostPage([host for _, _, host in chosen], snapshot.total, snapshot.complete, following)
+
+    def those(self, belongs: Callable[[str], bool]) -> HostSum:
+        """Hosts whose names belong, counted."""
+        snapshot = self._current()
+        found = [host for host in snapshot.hosts if belongs(host.name)]
+        pages, queued = sum(host.pages for host in found), sum(host.queued for host in found)
+        return HostSum(len(found), pages, queued, snapshot.complete)
+
+    def tables(self) -> HostTables:
+        """The heads of all lists, made once for each list."""
+        snapshot = self._current()
+        if snapshot.tables is None:
+            snapshot.tables = tables_of(snapshot.hosts, snapshot.complete)
+        return snapshot.tables
 
     def _current(self) -> _Snapshot:
         """While one thread makes a newer list, the others have the old one."""

@@ -11,6 +11,7 @@ BODY_BYTES = 64 << 10
 REQUEST_SECONDS = 10.0  # until an answer begins
 IDLE_SECONDS = 20.0  # for a head to arrive, and for a reader to take what was sent
 REQUESTS_AT_ONCE = 64
+STREAMS_AT_ONCE = 32  # of events, which last
 CONNECTIONS = 512
 PEER_CONNECTIONS = 64  # of one address, unless it is this machine, where a proxy may be
 THREADS = 8  # in which what blocks is done

@@ -26,7 +26,13 @@ _STOPPING = 3  # seconds that requests under way have left
 
 
 class _Server(uvicorn.Server):
-    """SIGINT and SIGTERM are how it ends, not a failure: nothing is raised again afterwards."""
+    """SIGINT and SIGTERM are how it ends, not a failure: nothing is raised again afterwards. Streams of events, which
+    have no end of their own, end first.
+    """
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.config.app.state.live.end()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

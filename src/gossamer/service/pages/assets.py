@@ -1,9 +1,10 @@
-"""The files that pages need: one style sheet, one script, one icon. Their addresses change with their content, so that
-browsers keep them for good.
+"""The files that pages need: one style sheet, small scripts, one icon. Their addresses change with their content, so
+that browsers keep them for good.
 """
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -16,10 +17,29 @@ from gossamer.service.problems import Problem
 _FOLDER: Final = Path(__file__).parent / "static"
 _TYPES: Final = {
     "gossamer.css": "text/css; charset=utf-8",
+    "dashboard.js": "text/javascript; charset=utf-8",
     "gossamer.js": "text/javascript; charset=utf-8",
+    "controls.js": "text/javascript; charset=utf-8",
+    "hours.js": "text/javascript; charset=utf-8",
     "gossamer.svg": "image/svg+xml",
 }
-_FILES: Final = {name: (_FOLDER / name).read_bytes() for name in _TYPES}
+_comments = re.compile(rb"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")
+_spaces = re.compile(rb"\s++")
+_around = re.compile(rb" ?([{};,]) ?")
+
+
+def squeezed(css: bytes) -> bytes:
+    """A style sheet without what only people need: comments, indentation, the last semicolon of a rule."""
+    text = _around.sub(rb"\1", _spaces.sub(b" ", _comments.sub(b"", css)))
+    return text.replace(b": ", b":").replace(b";}", b"}").strip()
+
+
+def _content(name: str) -> bytes:
+    content = (_FOLDER / name).read_bytes()
+    return squeezed(content) if name.endswith(".css") else content
+
+
+_FILES: Final = {name: _content(name) for name in _TYPES}
 _STAMPS: Final = {name: sha256(content).hexdigest()[:12] for name, content in _FILES.items()}
 
 router = APIRouter(include_in_schema=False)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import parse_qs
 
 from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from gossamer.service.callers import is_https, peer_of, session_cookie
+from gossamer.service.pages.forms import fields, own_path
 from gossamer.service.pages.frame import new_router, render
 from gossamer.service.problems import Problem
 from gossamer.service.sessions import LIFETIME, cookie_name, drop_cookie, fresh_binding, read_cookie, set_cookie
 
 _FORM: Final = "form"  # the cookie that ties the form to who was shown it
-_MOST_FIELDS: Final = 10
 _STALE: Final = "This form is too old, or cookies are turned off. Try once more."
 
 router = new_router()
@@ -27,9 +26,9 @@ def login_form(request: Request, next: str = "/") -> Response:
 
 @router.post("/login")
 async def login(request: Request) -> Response:
-    given = await _fields(request)
+    given = await fields(request)
     gate, https = request.app.state.gate, is_https(request)
-    target = _own_path(given.get("next", "/"))
+    target = own_path(given.get("next", "/"))
     if not gate.sessions.form_token_holds(given.get("token", ""), _binding(request)):
         return _form(request, target, _STALE, 403)
     try:
@@ -48,7 +47,7 @@ async def login(request: Request) -> Response:
 @router.post("/logout")
 async def logout(request: Request) -> Response:
     """A session that has ended is out already; another site's page cannot log anybody out."""
-    given = await _fields(request)
+    given = await fields(request)
     session = session_cookie(request)
     sessions = request.app.state.gate.sessions
     if sessions.key(session) and not sessions.form_token_holds(given.get("token", ""), session):
@@ -62,7 +61,7 @@ def _form(request: Request, target: str, wrong: str = "", status: int = 200) -> 
     binding = _binding(request)
     fresh = binding or fresh_binding()
     response = render(
-        request, "login.html", None, status=status, here="login", wrong=wrong, next=_own_path(target),
+        request, "login.html", None, status=status, here="login", wrong=wrong, next=own_path(target),
         hours=LIFETIME // 3600,
         token=request.app.state.gate.sessions.form_token(fresh),
     )  # fmt: skip
@@ -73,19 +72,3 @@ def _form(request: Request, target: str, wrong: str = "", status: int = 200) -> 
 
 def _binding(request: Request) -> str:
     return read_cookie(request.headers.get("cookie", ""), cookie_name(is_https(request), _FORM))
-
-
-def _own_path(target: str) -> str:
-    """Where to go after the login: a path of ours. Browsers read //host and /\\host as another host."""
-    own = target.startswith("/") and target[1:2] not in ("/", "\\") and target.isprintable()
-    return target if own else "/"
-
-
-async def _fields(request: Request) -> dict[str, str]:
-    """Of a form. Bodies are short: the service reads no more than limits.BODY_BYTES."""
-    text = (await request.body()).decode("utf-8", "replace")
-    try:
-        found = parse_qs(text, max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        return {}
-    return {name: values[0] for name, values in found.items()}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -12,10 +11,10 @@ from gossamer.agent import Control
 from gossamer.agent.audit import read_changes
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer
-from gossamer.errors import ConfigError, ControlError, CrawlDirError
 from gossamer.service.answers import answering, json_answer
 from gossamer.service.callers import Caller, needs
 from gossamer.service.command_answers import BlocklistAnswer, ChangesAnswer, CommandAnswer, RefusedSeed, SeedsAnswer
+from gossamer.service.commanding import commanding
 from gossamer.service.orders import HostOrder, LimitsOrder, PatternOrder, PriorityOrder, SeedsOrder
 from gossamer.service.problems import Problem
 
@@ -23,28 +22,13 @@ router = APIRouter(prefix="/api/v1", tags=["control"])
 
 Admin = Annotated[Caller, Depends(needs("admin"))]
 
-_PATIENCE = 5.0  # seconds: less than a request may take
-
-
-@contextmanager
-def _control(request: Request, caller: Caller) -> Iterator[Control]:
-    """What goes wrong with a command, as problems."""
-    try:
-        yield Control(request.app.state.view.directory.home, f"key {caller.name}", _PATIENCE, _PATIENCE)
-    except ConfigError as error:
-        raise Problem(422, str(error)) from error
-    except ControlError as error:
-        raise Problem(409, str(error)) from error
-    except CrawlDirError as error:
-        raise Problem(404, "There is no crawl in the directory of this service yet.") from error
-
 
 @router.post("/control/{action}", **answering(CommandAnswer, 404, 409, 413))
 def command(
     request: Request, caller: Admin, action: Literal["pause", "resume", "checkpoint", "stop", "retry"]
 ) -> Response:
     """Pause or resume the crawl, commit now, stop it, or try again what is dead or down."""
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         actions: dict[str, Callable[[], Answer]] = {
             "pause": control.pause,
             "resume": control.resume,
@@ -58,7 +42,7 @@ def command(
 @router.post("/seeds", **answering(SeedsAnswer, 404, 409, 413))
 def seeds(request: Request, caller: Admin, order: SeedsOrder) -> Response:
     """Add seeds; priority 0 comes first, 9 last."""
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         answer = control.add_seeds(order.urls, order.priority)
         facts = answer.facts
         refused = [RefusedSeed(**each) for each in facts.get("refused", [])]
@@ -70,14 +54,14 @@ def seeds(request: Request, caller: Admin, order: SeedsOrder) -> Response:
 @router.get("/limits", **answering(Limits, 404))
 def limits(request: Request, caller: Admin) -> Response:
     """How fast the crawl may be."""
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         return json_answer(control.limits())
 
 
 @router.put("/limits", **answering(Limits, 404, 409, 413))
 def set_limits(request: Request, caller: Admin, order: LimitsOrder) -> Response:
     """Change limits; those not given stay. In force within two seconds, and kept. Gives those that hold now."""
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         control.set_limits(order.given())
         return json_answer(control.limits())
 
@@ -85,14 +69,14 @@ def set_limits(request: Request, caller: Admin, order: LimitsOrder) -> Response:
 @router.get("/blocklist", **answering(BlocklistAnswer, 404))
 def blocklist(request: Request, caller: Admin) -> Response:
     """Hosts and pages that nobody may visit."""
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         return json_answer(BlocklistAnswer(list(control.blocklist())))
 
 
 @router.post("/blocklist", **answering(BlocklistAnswer, 404, 409, 413))
 def block(request: Request, caller: Admin, order: PatternOrder) -> Response:
     """Block a host, a domain or pages at once, also for visits in flight. Gives the list."""
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         control.block([order.pattern])
         return json_answer(BlocklistAnswer(list(control.blocklist())))
 
@@ -108,7 +92,7 @@ def unblock(
     chosen = order.pattern if order is not None else pattern
     if not chosen:
         raise Problem(422, "pattern: say which, in the body or the query")
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         control.unblock([chosen])
         return json_answer(BlocklistAnswer(list(control.blocklist())))
 
@@ -116,14 +100,14 @@ def unblock(
 @router.put("/priority", **answering(CommandAnswer, 404, 409, 413))
 def priority(request: Request, caller: Admin, order: PriorityOrder) -> Response:
     """Raise or lower a host: 0 comes first, 9 last, null is usual."""
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         return _done(control.set_priority(order.host, order.priority), control)
 
 
 @router.post("/purge", **answering(CommandAnswer, 404, 409, 413))
 def purge(request: Request, caller: Admin, order: HostOrder) -> Response:
     """Remove a host and all below it for good: not visited, its URLs excluded, its pages out of the index."""
-    with _control(request, caller) as control:
+    with commanding(request, caller) as control:
         return _done(control.purge(order.host), control)
 
 

@@ -1,0 +1,90 @@
+"""The crawl's figures over time: rings of samples, each coarser and longer than the one before, kept in the commit.
+
+A ring has a fixed number of slots, and a slot is written once a step: a crawl of years takes half a megabyte, and a
+commit some dozens of bytes more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from gossamer.agent.statistics import Statistics
+from gossamer.frontier.counts import Counts
+from gossamer.frontier.reader import FrontierReader
+
+HISTORY: Final = "history "  # in the frontier, before the number of a ring and of a slot
+
+
+class Ring(NamedTuple):
+    step: int  # seconds between two samples
+    slots: int
+
+    @property
+    def span(self) -> int:
+        return self.step * self.slots
+
+
+RINGS: Final = (Ring(2, 480), Ring(60, 400), Ring(600, 1100), Ring(10_800, 3000))  # 16 min, 6.7 h, 7.6 days, a year
+
+
+class Sample(msgspec.Struct, array_like=True, gc=False):
+    """Totals over all runs at one moment. What is on disk has these in this order: new ones go to the end."""
+
+    at: float
+    ok: int = 0  # 2xx
+    redirects: int = 0  # 3xx
+    refusals: int = 0  # 4xx
+    errors: int = 0  # 5xx, and statuses that are none
+    faults: int = 0  # failed tries
+    excluded: int = 0  # visits that found something not wanted
+    bytes: int = 0
+    urls: int = 0
+    queued: int = 0
+
+
+_decode = msgspec.msgpack.Decoder(Sample).decode
+
+
+def sample_of(statistics: Statistics, counts: Counts, now: float) -> Sample:
+    classes = statistics.status_classes()
+    ok, redirects, refusals = (classes.get(name, 0) for name in ("2xx", "3xx", "4xx"))
+    return Sample(
+        now,
+        ok,
+        redirects,
+        refusals,
+        statistics.pages - ok - redirects - refusals,
+        statistics.failures,
+        statistics.left_out,
+        statistics.bytes,
+        counts.urls,
+        counts.queued,
+    )
+
+
+class History:
+    """Invariant: a ring has one sample for each of its steps in which there was a commit, the newest in the place of
+    those that it has no room for.
+    """
+
+    def __init__(self) -> None:
+        self._turns = [-1] * len(RINGS)
+
+    def taken(self, sample: Sample, last: bool) -> dict[str, bytes]:
+        """What a commit keeps. The last of a run is kept in any case: what came after its step began is in it."""
+        kept = {}
+        for number, ring in enumerate(RINGS):
+            turn = int(sample.at // ring.step)
+            if turn != self._turns[number] or (last and not number):
+                self._turns[number] = turn
+                kept[f"{HISTORY}{number} {turn % ring.slots}"] = msgspec.msgpack.encode(sample)
+        return kept
+
+
+def read_history(frontier: FrontierReader, rings: Iterable[int] = range(len(RINGS))) -> list[Sample]:
+    """What these rings hold, the oldest first. Times may be far apart where no crawl ran."""
+    found = [_decode(value) for number in rings for value in frontier.metas(f"{HISTORY}{number} ")]
+    return sorted({sample.at: sample for sample in found}.values(), key=lambda sample: sample.at)

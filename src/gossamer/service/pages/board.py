@@ -1,0 +1,274 @@
+"""All that moves on the dashboard, as one flat table of names and texts.
+
+The page is rendered from it, and a stream sends what has changed in it: so there is one rendering, here, and the script
+in the browser only puts texts where they belong. `name` is a text, `name@d` an attribute of the element of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, get_args
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from gossamer.agent import numbers
+from gossamer.agent.history import Sample
+from gossamer.agent.progress import Progress
+from gossamer.service.host_tables import ROWS, BusyOrder, SlowOrder, why_slow
+from gossamer.service.pages import charts, words
+from gossamer.service.pages.charts import OUTCOMES, Window
+from gossamer.service.pages.sentence import sentence
+from gossamer.service.picture import Picture
+
+Board = dict[str, str]
+
+RANGES: Final = {"15min": "15 min", "6h": "6 h", "all": "all"}
+STAGES: Final = ("fetch", "parse", "store", "frontier", "commit")
+REASONS: Final = 6  # of faults that are listed
+AGENTS: Final = 3  # rows: the agent, the index, the service
+_RECENT: Final = 900.0  # seconds of a sparkline
+_SPARK: Final = 60  # buckets of it
+_SPARK_HEIGHT: Final = 40
+_LONG: Final = 6 * 3600.0
+_MINUTE: Final = 60.0
+_LATELY: Final = 10.0  # seconds over which what happens now is counted
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What one who looks has chosen, as it stands in the address of the page."""
+
+    range: str = "15min"
+    busy: str = "pages"
+    slow: str = "failures"
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> Choice:
+        """What is not understood is as usual."""
+        known = {"range": tuple(RANGES), "busy": get_args(BusyOrder), "slow": get_args(SlowOrder)}
+        return cls(**{name: given[name] for name, values in known.items() if given.get(name) in values})
+
+    def link(self, **other: str) -> str:
+        chosen = msgspec.structs.asdict(msgspec.structs.replace(self, **other))
+        text = urlencode({name: value for name, value in chosen.items() if value != getattr(_USUAL, name)})
+        return f"/dashboard?{text}" if text else "/dashboard"
+
+
+_USUAL: Final = Choice()
+
+
+def board(picture: Picture, choice: Choice) -> Board:
+    found: Board = {"sentence": sentence(picture), "asof": _as_of(picture)}
+    _figures(found, picture)
+    _chart(found, picture, choice.range)
+    _hosts(found, picture, choice)
+    _agents(found, picture)
+    _stages(found, picture.progress)
+    _facts(found, picture)
+    return found
+
+
+def changes(before: Board, after: Board) -> Board:
+    return {name: text for name, text in after.items() if before.get(name) != text}
+
+
+# -- the parts ---------------------------------------------------------------------------------------------------------
+
+
+def _as_of(picture: Picture) -> str:
+    progress = picture.progress
+    if not progress.updated_at:
+        return ""
+    pages = f"{numbers.count(progress.pages)} pages"
+    if progress.max_pages:
+        pages = f"{numbers.count(progress.pages)} of {numbers.count(progress.max_pages)} pages"
+    ran = "running for" if progress.running else "the last run took"
+    return f"{pages} · {ran} {numbers.span(progress.seconds)} · as of {words.moment(progress.updated_at)}"
+
+
+def _figures(found: Board, picture: Picture) -> None:
+    progress, samples, running = picture.progress, picture.samples, picture.progress.running
+    over = charts.window(_now(picture), _RECENT, _SPARK)
+    pages = [sum(each) for each in zip(*(charts.rates(samples, name, over) for name in OUTCOMES[:4]), strict=True)]
+    faults = [value * _MINUTE for value in charts.rates(samples, "faults", over)]
+    failed = _added(samples, "faults", _now(picture), _MINUTE)
+    found["pages"] = numbers.rate(progress.pages_per_s * running)
+    found["pages.more"] = (
+        f"mean {numbers.rate(progress.mean_pages_per_s)}, peak {numbers.rate(progress.peak_pages_per_s)}"
+    )
+    found["bytes"] = f"{numbers.size(progress.bytes_per_s * running)}/s"
+    found["bytes.more"] = f"{numbers.size(progress.bytes)} received"
+    found["urls"] = numbers.count(progress.urls)
+    found["urls.more"] = f"{numbers.count(progress.queued)} queued"
+    found["faults"] = f"{numbers.count(round(failed * running))}/min"
+    tries = progress.pages + sum(progress.reasons.values())
+    found["faults.more"] = f"{words.percent(sum(progress.reasons.values()), tries)} of all tries"
+    curves = {
+        "pages": pages,
+        "bytes": charts.rates(samples, "bytes", over),
+        "urls": charts.levels(samples, "urls", over),
+        "faults": faults,
+    }
+    for name, values in curves.items():
+        found[f"spark.{name}@d"] = charts.area(values, max(*values, 1e-9), _SPARK_HEIGHT)
+
+
+def _chart(found: Board, picture: Picture, chosen: str) -> None:
+    samples = picture.samples
+    over = _window(picture, chosen)
+    series = [charts.rates(samples, name, over) for name in OUTCOMES]
+    top = charts.nice(max(map(sum, zip(*series, strict=True))))
+    for name, path in zip(OUTCOMES, charts.stacked(series, top), strict=True):
+        found[f"chart.{name}@d"] = path
+        lately = _added(samples, name, _now(picture), _LATELY) / _LATELY * picture.progress.running
+        found[f"now.{name}"] = numbers.rate(lately)
+    found["chart@viewBox"] = f"0 0 {over.buckets} {charts.HEIGHT}"
+    found["chart.top"], found["chart.half"] = f"{top:,g}/s", f"{top / 2:,g}"
+    end = "now" if picture.progress.running else words.moment(over.end)
+    seconds = over.end - over.start
+    found["chart.x0"], found["chart.x1"] = (f"{numbers.span(round(seconds / part))} ago" for part in (1, 2))
+    found["chart.x2"] = end
+    if not picture.progress.running:
+        found["chart.x0"], found["chart.x1"] = words.moment(over.start), ""
+    found["chart@aria-label"] = (
+        f"Pages a second by outcome, {RANGES[chosen]}: at most {numbers.rate(max(map(sum, zip(*series, strict=True))))}"
+    )
+
+
+def _hosts(found: Board, picture: Picture, choice: Choice) -> None:
+    now, tables = picture.at, picture.tables
+    busy = [
+        {"host": host.name, "pages": numbers.count(host.pages), "queued": numbers.count(host.queued),
+         "next": _next(host.due, now) if host.queued else ""}
+        for host in tables.busy.get(choice.busy, [])
+    ]  # fmt: skip
+    slow = [
+        {"host": host.name, "why": why_slow(host), "failures": numbers.count(host.failures),
+         "queued": numbers.count(host.queued), "next": _next(host.due, now)}
+        for host in tables.slow.get(choice.slow, [])
+    ]  # fmt: skip
+    domains = [
+        {"name": domain.name, "hosts": numbers.count(domain.hosts), "pages": numbers.count(domain.pages),
+         "queued": numbers.count(domain.queued)}
+        for domain in tables.domains
+    ]  # fmt: skip
+    _rows(found, "busy", busy, ("host", "pages", "queued", "next"))
+    _rows(found, "slow", slow, ("host", "why", "failures", "queued", "next"))
+    _rows(found, "domain", domains, ("name", "hosts", "pages", "queued"))
+    for table, rows in (("busy", busy), ("slow", slow)):
+        for number in range(ROWS):
+            host = rows[number]["host"] if number < len(rows) else ""
+            found[f"{table}.{number}.host@href"] = f"/hosts/{quote(host, safe='')}"
+
+
+def _agents(found: Board, picture: Picture) -> None:
+    progress, index = picture.progress, picture.index
+    state = "crawls" if progress.running else "not running"
+    if progress.running and progress.paused:
+        state = "paused"
+    rows = [
+        {"name": "agent", "core": _core(progress.core * progress.running), "memory": _memory(progress),
+         "partitions": numbers.count(progress.partitions), "lag": _seconds(progress.lag), "state": state}
+    ]  # fmt: skip
+    if index is not None:
+        behind = max(0, index.total - index.done)
+        taken = picture.index_taken
+        rows.append(
+            {"name": "index", "core": _core(taken.core), "memory": numbers.size(taken.memory) if taken.memory else "",
+             "partitions": "", "lag": f"{words.percent(behind, index.total)} to do" if behind else "0 s",
+             "state": progress.beside.get("index", "") if progress.running else "not running"}
+        )  # fmt: skip
+    taken = picture.service_taken
+    state = progress.beside.get("service", "running") if progress.running else "running"
+    rows.append(
+        {"name": "service", "core": _core(taken.core), "memory": numbers.size(taken.memory), "partitions": "",
+         "lag": "", "state": state}
+    )  # fmt: skip
+    _rows(found, "agent", rows, ("name", "core", "memory", "partitions", "lag", "state"), AGENTS)
+
+
+def _stages(found: Board, progress: Progress) -> None:
+    micros = [progress.stages.get(name, 0.0) for name in STAGES]
+    total = sum(micros)
+    left = 0.0
+    for name, spent in zip(STAGES, micros, strict=True):
+        width = 1000 * spent / total if total else 0.0
+        found[f"stage.{name}@x"], found[f"stage.{name}@width"] = f"{left:.0f}", f"{width:.0f}"
+        found[f"stage.{name}"] = f"{spent:,.0f} µs"
+        left += width
+    found["stage.total"] = f"{total:,.0f} µs"
+    found["stage@aria-label"] = ", ".join(f"{name} {spent:,.0f} µs" for name, spent in zip(STAGES, micros, strict=True))
+
+
+def _facts(found: Board, picture: Picture) -> None:
+    progress = picture.progress
+    found["hosts.ready"] = numbers.count(progress.hosts_ready)
+    found["hosts.waiting"] = numbers.count(progress.hosts_waiting)
+    found["hosts.down"] = numbers.count(progress.hosts_down)
+    found["hosts.known"] = numbers.count(progress.hosts)
+    found["flight"] = f"{numbers.count(progress.in_flight * progress.running)} of {numbers.count(progress.connections)}"
+    found["latency"] = _seconds(progress.latency) if progress.latency else "none yet"
+    found["latency.95"] = f"within {_seconds(progress.latency_95)}" if progress.latency_95 else "none yet"
+    found["excluded"] = numbers.count(progress.excluded)
+    found["duplicates"] = numbers.count(progress.duplicates)
+    known = progress.requests - progress.dns_asked
+    found["dns"] = words.percent(known, progress.requests) if progress.dns_asked else "none asked for"
+    found["robots"] = words.percent(progress.requests - progress.robots_asked, progress.requests)
+    for name in ("pages", "frontier", "index"):
+        found[f"size.{name}"] = numbers.size(picture.sizes.get(name, 0))
+    found["size.free"] = numbers.size(picture.disk_free)
+    for name in ("2xx", "3xx", "4xx", "5xx"):
+        number = progress.statuses.get(name, 0)
+        found[f"status.{name}"] = numbers.count(number)
+        found[f"status.{name}.share"] = words.percent(number, progress.pages)
+    most = sorted(progress.reasons.items(), key=lambda each: (-each[1], each[0]))[:REASONS]
+    failed = [{"name": name, "count": numbers.count(number)} for name, number in most]
+    _rows(found, "reason", failed, ("name", "count"), REASONS)
+
+
+# -- how things are said -----------------------------------------------------------------------------------------------
+
+
+def _rows(
+    found: Board, table: str, rows: Sequence[Mapping[str, str]], columns: Sequence[str], most: int = ROWS
+) -> None:
+    """A table has as many rows as it may have; those without anything are hidden."""
+    for number in range(most):
+        row = rows[number] if number < len(rows) else None
+        found[f"{table}.{number}@hidden"] = "" if row else "hidden"
+        for column in columns:
+            found[f"{table}.{number}.{column}"] = row[column] if row else ""
+    found[f"{table}.none@hidden"] = "hidden" if rows else ""
+
+
+def _now(picture: Picture) -> float:
+    """Where curves end: with the last commit, since nothing is known of what came after it."""
+    return picture.progress.updated_at
+
+
+def _window(picture: Picture, chosen: str) -> Window:
+    if chosen == "all":
+        return charts.whole(picture.samples)
+    return charts.window(_now(picture), _RECENT if chosen == "15min" else _LONG)
+
+
+def _added(samples: Sequence[Sample], field: str, now: float, seconds: float) -> float:
+    """What came in the last so many seconds."""
+    rates = charts.rates(samples, field, Window(now - seconds, seconds, 1))
+    return rates[0] * seconds
+
+
+def _next(due: float, now: float) -> str:
+    return f"in {words.ago(now, due).removesuffix(' ago')}" if due - now >= 1 else "now"
+
+
+def _core(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _memory(progress: Progress) -> str:
+    return numbers.size(progress.memory) if progress.memory and progress.running else ""
+
+
+def _seconds(seconds: float) -> str:
+    return words.took(seconds) if seconds else "0 s"

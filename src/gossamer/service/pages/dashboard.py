@@ -1,0 +1,66 @@
+"""The dashboard: what the crawl does and what limits it, as of now, and then as it goes on."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from gossamer.service.host_tables import ROWS
+from gossamer.service.live import EventStream, Live, event, stream
+from gossamer.service.pages.board import AGENTS, RANGES, REASONS, STAGES, Board, Choice, board, changes
+from gossamer.service.pages.charts import OUTCOMES
+from gossamer.service.pages.controls import controls
+from gossamer.service.pages.frame import Reader, new_router, render
+from gossamer.service.picture import Picture, Watcher
+
+_CALLED: Final = dict(zip(OUTCOMES, ("2xx", "3xx", "4xx", "5xx", "fault", "excluded"), strict=True))
+_FIGURES: Final = (("pages", "Pages"), ("bytes", "Received"), ("urls", "URLs known"), ("faults", "Faults"))
+
+router = new_router()
+
+
+@router.get("/dashboard")
+def dashboard(request: Request, caller: Reader) -> HTMLResponse:
+    watcher: Watcher = request.app.state.watcher
+    choice = Choice.of(request.query_params)
+    watcher.look_at_hosts()
+    return render(
+        request,
+        "dashboard.html",
+        caller,
+        here="dashboard",
+        board=board(watcher.picture(), choice),
+        choice=choice,
+        ranges=RANGES,
+        outcomes=[(name, _CALLED[name]) for name in OUTCOMES],
+        figures=_FIGURES,
+        stages=STAGES,
+        rows=range(ROWS),
+        reasons=range(REASONS),
+        agents=range(AGENTS),
+        **controls(request, caller),
+    )
+
+
+class Teller:
+    """Says what has changed on the board. Invariant: who puts all of it in place has the board of the last picture."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self._board: Board = {}
+
+    def tell(self, picture: Picture) -> bytes:
+        before, self._board = self._board, board(picture, self._choice)
+        changed = changes(before, self._board)
+        return event("board", changed) if changed else b""
+
+
+@router.get("/dashboard/events")
+async def dashboard_events(request: Request, caller: Reader) -> EventStream:
+    """For the script of the page. Begins with the whole board: whoever comes again needs nothing else."""
+    live: Live = request.app.state.live
+    teller = Teller(Choice.of(request.query_params))
+    return EventStream(stream(live, request.app.state.gate, caller, teller.tell, time.monotonic))
