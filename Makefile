@@ -32,7 +32,7 @@ $(VENV)/.browser: $(VENV)/.installed-dev
 test: $(VENV)/.installed-dev $(VENV)/.browser  ## run every test, a file at a time on each core
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(TESTS)
 
-screenshots: $(VENV)/.installed-dev $(VENV)/.browser  ## pictures of all pages, light and dark, narrow and wide, in bench-work/
+screenshots: $(VENV)/.installed-dev $(VENV)/.browser  ## pictures of all pages in bench-work/; those that the documents show in docs/images
 	$(BIN)/python tests/acceptance/screenshots.py --out bench-work/screenshots
 
 lint: $(VENV)/.installed-dev  ## ruff, mypy, import contracts
