@@ -1,5 +1,5 @@
-"""`make demo`: a simulated web on loopback and a crawl of it, with live progress here and on a dashboard; then a search,
-and the pages until Ctrl-C.
+"""`make demo`: a simulated web on loopback and a crawl of it, with progress here and on a dashboard; then a search, and
+the pages until Ctrl-C.
 
 Needs no internet, no database and no root.
 """
