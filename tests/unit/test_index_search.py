@@ -113,6 +113,59 @@ def test_other_languages_find_the_exact_word(indexed: Finder) -> None:
     assert names(search.answer("häuser", language="de")) == ["de"]
 
 
+@pytest.mark.parametrize("where", ["body", "title", "anchors"])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("garden", {"en", "plural", "de"}),  # German `gard`; so is French `garde`, but in French
+        ("gardener", {"en", "de", "plural"}),
+        ("garde", {"fr", "de", "plural"}),
+        ("walk", {"walk", "walking", "other"}),
+        ("walking", {"walk", "walking"}),  # a stem in English only
+        ("walked", {"walk", "walking"}),
+        ("fjordene", {"nb", "nn"}),  # one stemmer, two languages
+    ],
+)
+def test_a_stem_is_one_of_its_language(indexed: Finder, query: str, found: set[str], where: str) -> None:
+    texts = {
+        "en": ("gardens gardener garden", "en"), "plural": ("Garden", "de"), "fr": ("la garde du roi", "fr"),
+        "de": ("Die Garde", "de-AT"), "walk": ("a walk", "en"), "walking": ("Walking", "en-GB"),
+        "other": ("Walk", "de"), "none": ("gard", ""), "nb": ("fjord", "nb"), "nn": ("fjordar", "nn"),
+    }  # fmt: skip
+    search = indexed([
+        page(name, language=language, **{where: [text] if where == "anchors" else text})
+        for name, (text, language) in texts.items()
+    ])  # fmt: skip
+    answer = search.answer(query)
+    assert set(names(answer)) == found
+    assert answer.total == len(found)
+    if where == "title":
+        assert set(names(search.answer(f"title:{query}"))) == found
+    if len(found) < len(texts):
+        assert set(names(search.answer(f"site:a.test -{query}"))) == set(texts) - found
+
+
+def test_words_are_marked_by_the_language_of_the_page(indexed: Finder) -> None:
+    search = indexed([
+        page("en", "A walk is walking.", language="en"),
+        page("de", "Ein Walk ist Walking.", language="de"),
+        page("none", "A walk is walking.", language=""),
+    ])  # fmt: skip
+    shown = {hit.url[-2:]: hit.snippet for hit in search.answer("walking").results}
+    assert shown == {
+        "en": "A <mark>walk</mark> is <mark>walking</mark>.",
+        "de": "Ein Walk ist <mark>Walking</mark>.",
+        "ne": "A walk is <mark>walking</mark>.",
+    }
+
+
+def test_no_phrase_goes_into_the_stems_of_a_title(indexed: Finder) -> None:
+    search = indexed([page("p", title="The walking lanterns", anchors=["walking lanterns"])])
+    for query in ('"lanterns walk"', '"walk lantern"', '"lanterns en walk"', '"en:walk"', "en:lantern"):
+        assert search.answer(query).total == 0, query
+    assert search.answer("lantern walk").total == 1
+
+
 def test_scripts_without_spaces_are_found(indexed: Finder) -> None:
     search = indexed([
         page("tokyo", "私は東京都に住んでいます。", language="ja"),
@@ -256,11 +309,11 @@ def test_snippets_are_marked_and_escaped(indexed: Finder) -> None:
 
 @given(st.text(max_size=400), st.sampled_from(["harbour", "京", "C++", '"a b"', "a.b", "ß"]))
 def test_snippets_of_any_text_are_safe(text: str, query: str) -> None:
-    from gossamer.index.matching import Matcher, words_sought
+    from gossamer.index.matching import words_sought
     from gossamer.index.query import parse
     from gossamer.index.snippet import Marker
 
-    snippet = Marker(words_sought(parse(query)), Matcher(["en", "de"])).snippet(text + " " + query, "en")
+    snippet = Marker(words_sought(parse(query))).snippet(text + " " + query, "en")
     plain = snippet.replace("<mark>", "").replace("</mark>", "")
     assert "<" not in plain
     assert ">" not in plain

@@ -16,7 +16,7 @@ from gossamer.index.words import MAX_WORD, searched
 from gossamer.model.domain import reversed_host, without_port
 from gossamer.model.url import host_of
 
-VERSION: Final = 1
+VERSION: Final = 2
 POSITION: Final = "position"
 """The tag of the one document that is no page: it holds the version and the position of the last commit."""
 _MAX_ANCHORS: Final = 4096
@@ -27,8 +27,6 @@ _MAX_LABELS: Final = 10
 _LINKS: Final = 0.06
 """Twice as many links to a page raise its score by so much: 1,000 by 0.6."""
 _NEAR: Final = {0: 0.1, 1: 0.04}
-_GAP: Final = "\x1f"
-"""Stands between words that do not follow each other, so that no phrase goes across. No query has it."""
 
 
 @cache
@@ -68,7 +66,7 @@ def document_of(entry: Entry, packed: bytes) -> Document:
             return []
         endings = [stem for chunk in chunks if (stem := stems[chunk])] if stems is not None else []
         if field not in ("body", "address") and endings:
-            spelled += f" {_GAP} " + f" {_GAP} ".join(endings)
+            spelled = " ".join([spelled, *endings])  # no phrase goes across: it has no signed word
         document.add_text(field, spelled)
         return endings
 

@@ -100,7 +100,7 @@ class Search:
         if not found:
             return None
         entry = max(found, key=lambda entry: entry.fetched_at)
-        snippet = Marker((), None).snippet(entry.main or entry.body, entry.language)
+        snippet = Marker(()).snippet(entry.main or entry.body, entry.language)
         return Hit(
             entry.url, entry.title, snippet, 0.0, entry.fetched_at, entry.language, entry.type, host_in(entry.url),
             entry.description,
@@ -145,9 +145,8 @@ class _Asked:
         self.snapshots = snapshots
         self.filters = {at: snapshot.matcher.filter(tree) for at, snapshot in snapshots.items()}
         self._tree = tree
-        self._words = list(words_sought(tree))
         self._scored = is_scored(tree)
-        self._markers: dict[int, Marker] = {}
+        self._marker = Marker(words_sought(tree))
 
     def page(self, places: list[Place], limit: int) -> tuple[list[Hit], list[Place]]:
         """The results from `places` on, and where those behind them begin; nothing if there are none."""
@@ -208,15 +207,11 @@ class _Asked:
         return False
 
     def _hit(self, result: Result, same: int) -> Hit:
-        at, address = result.shard, result.address
-        snapshot = self.snapshots[at]
-        entry = snapshot.entry(address)
-        if at not in self._markers:
-            self._markers[at] = Marker(self._words, snapshot.matcher)
+        entry = self.snapshots[result.shard].entry(result.address)
         return Hit(
             url=entry.url,
             title=entry.title,
-            snippet=self._markers[at].snippet(entry.main or entry.body, entry.language, entry.description),
+            snippet=self._marker.snippet(entry.main or entry.body, entry.language, entry.description),
             score=round(-result.worth, 4),
             fetched_at=entry.fetched_at,
             language=entry.language,

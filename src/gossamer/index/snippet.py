@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from html import escape
 from typing import Final, NamedTuple
 
 from gossamer.index.letters import folded, level
-from gossamer.index.matching import Matcher, pieces_of
+from gossamer.index.matching import pieces_of
 from gossamer.index.query import Word
-from gossamer.index.stems import stems_of
+from gossamer.index.stems import Stems, primary, stems_of
 from gossamer.index.words import is_unspaced
 
 LENGTH: Final = 200
@@ -54,31 +54,21 @@ def flat(text: str) -> str:
     return lower
 
 
-class Marker:
-    """Finds the words of one query in texts. A word that only shares a stem with one of them is marked as well."""
+class _Sought(NamedTuple):
+    """The words of a query as texts of one language have them."""
 
-    def __init__(self, words: Iterable[Word], matcher: Matcher | None) -> None:
-        self._targets: list[frozenset[str]] = []
-        patterns = []
-        initials = set()
-        for word in words:
-            pieces = pieces_of(word)
-            if len(pieces) == 1 and not is_unspaced(pieces[0]):
-                targets = {folded(pieces[0])} | (
-                    set() if word.quoted or matcher is None else set(matcher.stems(pieces[0]))
-                )
-                loose = "" if word.quoted or pieces[0][-1] in "+#" else f"{_LETTER}*+"
-                begins = _shared(targets) if loose else folded(pieces[0])
-                patterns.append(f"(?<!{_LETTER})({re.escape(begins)}{loose})(?!{_LETTER})")
-                initials.add(begins[:1])
-            else:
-                targets = set()
-                patterns.append("(" + r"[\W_]{0,3}".join(_piece(piece, pieces) for piece in pieces) + ")")
-                initials.add(folded(pieces[0])[:1])
-            self._targets.append(frozenset(targets))
-        # Most places are passed over by their first letter alone.
-        look = "" if "" in initials else f"(?=[{re.escape(''.join(sorted(initials)))}])"
-        self._find = re.compile(f"{look}(?:{'|'.join(patterns)})").finditer if patterns else None
+    find: Callable[[str], Iterator[re.Match[str]]]
+    targets: list[frozenset[str]]  # of each word: it and its stem; nothing where the pattern says all
+
+
+class Marker:
+    """Finds the words of one query in texts. A word that only shares a stem with one of them is marked as well: the
+    stem in the language of the text.
+    """
+
+    def __init__(self, words: Iterable[Word]) -> None:
+        self._words = list(words)
+        self._by_language: dict[str, _Sought] = {}
 
     def snippet(self, text: str, language: str, instead: str = "") -> str:
         """`instead` is shown of a page in whose text nothing is found."""
@@ -92,13 +82,17 @@ class Marker:
         return _marked(text, start, end, [place for place in places if start <= place.start and place.end <= end])
 
     def _places(self, text: str, language: str) -> list[_Place]:
-        if self._find is None:
+        if not self._words:
             return []
         stems = stems_of(language)
+        name = primary(language)
+        sought = self._by_language.get(name)
+        if sought is None:
+            sought = self._by_language[name] = _sought(self._words, stems)
         places: list[_Place] = []
-        for found in self._find(flat(text)):
+        for found in sought.find(flat(text)):
             number = (found.lastindex or 1) - 1
-            targets = self._targets[number]
+            targets = sought.targets[number]
             if not targets or found[0] in targets or folded(found[0]) in targets:
                 pass
             elif stems is None or (stems.of(level(text[found.start() : found.end()])) or found[0]) not in targets:
@@ -107,6 +101,30 @@ class Marker:
             if len(places) == _MOST_MARKS:
                 break
         return places
+
+
+def _sought(words: list[Word], stems: Stems | None) -> _Sought:
+    all_targets: list[frozenset[str]] = []
+    patterns = []
+    initials = set()
+    for word in words:
+        pieces = pieces_of(word)
+        targets = set()
+        if len(pieces) == 1 and not is_unspaced(pieces[0]):
+            targets.add(folded(pieces[0]))
+            if stems is not None and not word.quoted and (stem := stems.of(pieces[0])):
+                targets.add(stem)
+            loose = "" if word.quoted or pieces[0][-1] in "+#" else f"{_LETTER}*+"
+            begins = _shared(targets) if loose else folded(pieces[0])
+            patterns.append(f"(?<!{_LETTER})({re.escape(begins)}{loose})(?!{_LETTER})")
+            initials.add(begins[:1])
+        else:
+            patterns.append("(" + r"[\W_]{0,3}".join(_piece(piece, pieces) for piece in pieces) + ")")
+            initials.add(folded(pieces[0])[:1])
+        all_targets.append(frozenset(targets))
+    # Most places are passed over by their first letter alone.
+    look = "" if "" in initials else f"(?=[{re.escape(''.join(sorted(initials)))}])"
+    return _Sought(re.compile(f"{look}(?:{'|'.join(patterns)})").finditer, all_targets)
 
 
 def _shared(targets: set[str]) -> str:
