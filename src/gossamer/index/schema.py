@@ -26,6 +26,7 @@ _MAX_TAG: Final = 2083
 _MAX_LABELS: Final = 10
 _LINKS: Final = 0.06
 """Twice as many links to a page raise its score by so much: 1,000 by 0.6."""
+_KEY: Final = (1 << 56) - 1
 _NEAR: Final = {0: 0.1, 1: 0.04}
 
 
@@ -40,7 +41,7 @@ def schema() -> Schema:
     build.add_text_field("host", tokenizer_name="raw", index_option="basic", fast=True)
     build.add_text_field("language", tokenizer_name="raw", index_option="basic", fast=True)
     build.add_integer_field("fetched", fast=True)
-    build.add_unsigned_field("rank", fast=True)
+    build.add_unsigned_field("rank", fast=True, indexed=True)
     build.add_unsigned_field("digest", fast=True, indexed=True)
     build.add_float_field("weight", fast=True)
     build.add_bytes_field("entry", stored=True)
@@ -102,6 +103,11 @@ def document_of(entry: Entry, packed: bytes) -> Document:
 def rank_of(key: int, weight: float) -> int:
     """The order of pages that match equally well: by weight, then at random, but always the same. No two are equal."""
     return min(255, int((weight - 1) * 128)) << 56 | key >> 8
+
+
+def key_in(rank: int) -> int:
+    """What two pages have in common only if they have the same URL."""
+    return rank & _KEY
 
 
 def position_document(position: bytes) -> Document:

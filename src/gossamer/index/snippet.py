@@ -12,7 +12,7 @@ from gossamer.index.letters import folded, level
 from gossamer.index.matching import pieces_of
 from gossamer.index.query import Word
 from gossamer.index.stems import Stems, primary, stems_of
-from gossamer.index.words import is_unspaced
+from gossamer.index.words import is_unspaced, words_of
 
 LENGTH: Final = 200
 """Characters, about."""
@@ -23,9 +23,13 @@ _BACK: Final = 60
 """Characters before the first mark in which the beginning of its sentence is sought."""
 _WIDTH: Final = LENGTH - _BACK // 2
 """Between the first mark and the last."""
+_LONGEST_TITLE: Final = 300
+_MOST_HEADINGS: Final = 3
+"""Lines at the beginning of a text that may be the title again, or the part of it that names the site."""
 _LETTER: Final = r"[^\W_]"
 _sentence_end = re.compile(r"[.!?:;…]\s|[。！？]|\n").finditer
 _word_edge = re.compile(r"\s").search
+_goes_on = re.compile(_LETTER).match
 _gap = re.compile(r"\s+").sub
 
 
@@ -70,9 +74,9 @@ class Marker:
         self._words = list(words)
         self._by_language: dict[str, _Sought] = {}
 
-    def snippet(self, text: str, language: str, instead: str = "") -> str:
-        """`instead` is shown of a page in whose text nothing is found."""
-        text = text[:_LOOKED_AT]
+    def snippet(self, text: str, language: str, title: str = "", instead: str = "") -> str:
+        """`title` stands above it and is not said again; `instead` is shown if nothing is found in the text."""
+        text = _behind_title(text[:_LOOKED_AT], title)
         places = self._places(text, language)
         if not places:
             start, end = _around(instead or text, 0, 0)
@@ -125,6 +129,27 @@ def _sought(words: list[Word], stems: Stems | None) -> _Sought:
     # Most places are passed over by their first letter alone.
     look = "" if "" in initials else f"(?=[{re.escape(''.join(sorted(initials)))}])"
     return _Sought(re.compile(f"{look}(?:{'|'.join(patterns)})").finditer, all_targets)
+
+
+def _behind_title(text: str, title: str) -> str:
+    """The text without the lines that it begins with and the title has as well, or all of the title."""
+    title = title.strip()[:_LONGEST_TITLE]
+    said = _spaced(title)
+    rest = text.lstrip()
+    for _ in range(_MOST_HEADINGS):
+        line = rest[: _LONGEST_TITLE + 1].partition("\n")[0]
+        words = _spaced(line)
+        if words and len(line) <= _LONGEST_TITLE and words in said:
+            rest = rest[len(line) :].lstrip()
+    if said and rest.startswith(title) and not _goes_on(rest, len(title)):
+        rest = rest[len(title) :].lstrip()
+    return rest or text
+
+
+def _spaced(text: str) -> str:
+    """Its words with spaces around each; nothing if there are none."""
+    words = " ".join([folded(word) for word in words_of(text)])
+    return f" {words} " if words else ""
 
 
 def _shared(targets: set[str]) -> str:
