@@ -65,16 +65,17 @@ def copies(matches: Mapping[int, tuple[Snapshot, Query]]) -> dict[int, list[int]
     """By the number of their index, the ranks of pages that match and for which another is shown: of those with one
     payload that with the highest rank is. No more than `MOST_COUNTED` may match.
     """
-    found: list[tuple[int, int, int]] = []
+    found: list[tuple[int, list[tuple[int, DocAddress]], list[int]]] = []  # of each index, and the digests
     for at, (snapshot, query) in matches.items():
         hits = snapshot.searcher.search(query, MOST_COUNTED, count=False, order_by_field="rank").hits
-        digests = snapshot.values("digest", [address for _, address in hits])
-        found += [(rank, at, digest) for (rank, _), digest in zip(hits, digests, strict=True)]
-    if len(matches) > 1:
-        found.sort(reverse=True)
+        found.append((at, hits, snapshot.values("digest", [address for _, address in hits])))
+    if len(set().union(*(digests for *_, digests in found))) == sum(len(digests) for *_, digests in found):
+        return {}
+    ranked = [(hit[0], at, digest) for at, hits, digests in found for hit, digest in zip(hits, digests, strict=True)]
+    ranked.sort(reverse=True)
     shown: set[int] = set()
     others: dict[int, list[int]] = {}
-    for rank, at, digest in found:
+    for rank, at, digest in ranked:
         if digest in shown:
             others.setdefault(at, []).append(rank)
         else:

@@ -23,6 +23,8 @@ _TOGETHER: Final = {"title": 1.5, "body": 1.0}
 TOGETHER: Final = "together"
 _MOST_STEMS: Final = 6
 """Stems of a word that pages may have as a word: a query of 32 words stays bounded in an index of all languages."""
+_REMEMBERED: Final = 1024
+"""Words whose other forms are kept at hand."""
 _TAGS: Final = {"site": "h", "domain": "d", "lang": "l", "type": "t"}
 _scheme = re.compile(r"https?://(?:www\.)?", re.I).match
 
@@ -44,6 +46,7 @@ class Matcher:
 
     def __init__(self, languages: Sequence[str], frequency: Callable[[str, str], int]) -> None:
         self._frequency = frequency
+        self._known: dict[tuple[str, tuple[str, ...]], list[_Place]] = {}  # a query asks for each word several times
         by_stemmer: dict[int, tuple[Stems, list[str]]] = {}
         for language in languages:
             if (stems := stems_of(language)) is not None:
@@ -94,11 +97,20 @@ class Matcher:
             return [(field, Query.boost_query(_row(field, pieces), WEIGHTS[field])) for field in fields]
         places = [_Place(field, folded(pieces[0]), WEIGHTS[field]) for field in fields]
         if not word.quoted:
-            others = self._other_forms(pieces[0], fields)
-            places += [place for place in others if self._frequency(place.field, place.term)]
+            places += self._other_forms(pieces[0], fields)
         return [(place.field, _placed(place, scored)) for place in places]
 
-    def _other_forms(self, piece: str, fields: Sequence[str]) -> Iterator[_Place]:
+    def _other_forms(self, piece: str, fields: tuple[str, ...]) -> list[_Place]:
+        """Those that some page has."""
+        known = self._known.get((piece, fields))
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = [place for place in self._stemmed(piece, fields) if self._frequency(place.field, place.term)]
+            self._known[piece, fields] = known
+        return known
+
+    def _stemmed(self, piece: str, fields: Sequence[str]) -> Iterator[_Place]:
         """Where the stem of a levelled word is, each on pages of its language: behind its sign as that of another form,
         bare where the page has the stem itself as a word.
         """

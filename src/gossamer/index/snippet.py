@@ -26,6 +26,8 @@ _WIDTH: Final = LENGTH - _BACK // 2
 _LONGEST_TITLE: Final = 300
 _MOST_HEADINGS: Final = 3
 """Lines at the beginning of a text that may be the title again, or the part of it that names the site."""
+_SIGNS: Final = 20
+"""Characters that a line has at most more than the title whose words it has."""
 _LETTER: Final = r"[^\W_]"
 _sentence_end = re.compile(r"[.!?:;…]\s|[。！？]|\n").finditer
 _word_edge = re.compile(r"\s").search
@@ -137,10 +139,10 @@ def _behind_title(text: str, title: str) -> str:
     said = _spaced(title)
     rest = text.lstrip()
     for _ in range(_MOST_HEADINGS):
-        line = rest[: _LONGEST_TITLE + 1].partition("\n")[0]
-        words = _spaced(line)
-        if words and len(line) <= _LONGEST_TITLE and words in said:
-            rest = rest[len(line) :].lstrip()
+        line = rest[: len(title) + _SIGNS].partition("\n")[0]
+        if len(line) == len(title) + _SIGNS or not (words := _spaced(line)) or words not in said:
+            break
+        rest = rest[len(line) :].lstrip()
     if said and rest.startswith(title) and not _goes_on(rest, len(title)):
         rest = rest[len(title) :].lstrip()
     return rest or text
