@@ -56,3 +56,25 @@ def test_answers_on_the_terminal_and_in_json(tmp_path: Path) -> None:
     assert "query, from character " in err
     out, _ = gossamer("index", "--rebuild", "--dir", str(home))
     assert out.startswith("2 pages can be searched")
+
+
+def test_an_index_of_an_older_version_is_made_again_when_the_crawl_goes_on(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with TinyWeb() as tiny:
+        tiny.add_page("http://a.test/", ["/b"], "<html lang=en><title>Silk</title><p>Some kind of silk")
+        tiny.add_page("http://a.test/b", body="<html lang=en><title>More</title><p>Spiders walk on silk")
+        command = ["crawl", "http://a.test/", "--dir", str(home), "--connect", tiny.connect, "--allow-private"]
+        command += ["--delay", "0", "--json", "--index"]
+        gossamer(*command)
+        (home / "index" / "format").write_text("1\n")
+        for asked in (["search", "silk"], ["index"]):
+            _, err = gossamer(*asked, "--dir", str(home), status=2)
+            assert "was made by another version of gossamer (index format 1, this one knows 2)" in err
+            assert "gossamer index --rebuild" in err
+        out, err = gossamer(*command)
+    assert json.loads(out.splitlines()[-1])["searchable"] == 2
+    assert "the indexing process ended" not in err
+    assert "That is done now" in (home / "logs" / "indexer.log").read_text()
+    out, _ = gossamer("search", "walking", "--dir", str(home), "--json")
+    assert json.loads(out)["total"] == 1
+    assert not (home / "index.new").exists()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -111,6 +113,59 @@ def test_other_languages_find_the_exact_word(indexed: Finder) -> None:
     assert set(names(search.answer("running"))) == {"en", "xx"}
     assert names(search.answer("cheval marche")) == ["fr"]
     assert names(search.answer("häuser", language="de")) == ["de"]
+
+
+@pytest.mark.parametrize("where", ["body", "title", "anchors"])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("garden", {"en", "plural", "de"}),  # German `gard`; so is French `garde`, but in French
+        ("gardener", {"en", "de", "plural"}),
+        ("garde", {"fr", "de", "plural"}),
+        ("walk", {"walk", "walking", "other"}),
+        ("walking", {"walk", "walking"}),  # a stem in English only
+        ("walked", {"walk", "walking"}),
+        ("fjordene", {"nb", "nn"}),  # one stemmer, two languages
+    ],
+)
+def test_a_stem_is_one_of_its_language(indexed: Finder, query: str, found: set[str], where: str) -> None:
+    texts = {
+        "en": ("gardens gardener garden", "en"), "plural": ("Garden", "de"), "fr": ("la garde du roi", "fr"),
+        "de": ("Die Garde", "de-AT"), "walk": ("a walk", "en"), "walking": ("Walking", "en-GB"),
+        "other": ("Walk", "de"), "none": ("gard", ""), "nb": ("fjord", "nb"), "nn": ("fjordar", "nn"),
+    }  # fmt: skip
+    search = indexed([
+        page(name, language=language, **{where: [text] if where == "anchors" else text})
+        for name, (text, language) in texts.items()
+    ])  # fmt: skip
+    answer = search.answer(query)
+    assert set(names(answer)) == found
+    assert answer.total == len(found)
+    if where == "title":
+        assert set(names(search.answer(f"title:{query}"))) == found
+    if len(found) < len(texts):
+        assert set(names(search.answer(f"site:a.test -{query}"))) == set(texts) - found
+
+
+def test_words_are_marked_by_the_language_of_the_page(indexed: Finder) -> None:
+    search = indexed([
+        page("en", "A walk is walking.", language="en"),
+        page("de", "Ein Walk ist Walking.", language="de"),
+        page("none", "A walk is walking.", language=""),
+    ])  # fmt: skip
+    shown = {hit.url[-2:]: hit.snippet for hit in search.answer("walking").results}
+    assert shown == {
+        "en": "A <mark>walk</mark> is <mark>walking</mark>.",
+        "de": "Ein Walk ist <mark>Walking</mark>.",
+        "ne": "A walk is <mark>walking</mark>.",
+    }
+
+
+def test_no_phrase_goes_into_the_stems_of_a_title(indexed: Finder) -> None:
+    search = indexed([page("p", title="The walking lanterns", anchors=["walking lanterns"])])
+    for query in ('"lanterns walk"', '"walk lantern"', '"lanterns en walk"', '"en:walk"', "en:lantern"):
+        assert search.answer(query).total == 0, query
+    assert search.answer("lantern walk").total == 1
 
 
 def test_scripts_without_spaces_are_found(indexed: Finder) -> None:
@@ -254,13 +309,37 @@ def test_snippets_are_marked_and_escaped(indexed: Finder) -> None:
     assert search.answer("silk").results[0].snippet == "What it is about"
 
 
+@pytest.mark.parametrize(
+    ("title", "text", "shown"),
+    [
+        ("The Harbour — Example", "The harbour¶\nA harbour is here.", "A <mark>harbour</mark> is here."),
+        ("Harbour | Example", "Example\nHarbour\n\nShips.", "Ships."),
+        ("Harbour", "Harbour Ships in the harbour", "Ships in the <mark>harbour</mark>"),
+        ("Harbour", "Harbours of old", "<mark>Harbours</mark> of old"),
+        ("The harbour", "Harbour\nHarbour master: ships", "<mark>Harbour</mark> master: ships"),
+        ("Harbour", "Harbour", "<mark>Harbour</mark>"),
+        ("Harbour of old", "Old harbour\nShips", "Old <mark>harbour</mark> Ships"),
+        ("", "Harbour\nShips", "<mark>Harbour</mark> Ships"),
+        ("Harbour", "¶\nHarbour\nShips", "¶ <mark>Harbour</mark> Ships"),
+        ("第4章 harbour", "第4章 harbour\n人の", "人の"),
+    ],
+)
+def test_snippets_do_not_say_the_title_again(indexed: Finder, title: str, text: str, shown: str) -> None:
+    search = indexed([page("p", title=title, main=text, body=f"{text} harbour")])
+    assert search.answer("harbour").results[0].snippet == shown
+    search = indexed([page("q", title=title, body=text)])
+    known = search.page("https://a.test/q")
+    assert known is not None
+    assert known.snippet == shown.replace("<mark>", "").replace("</mark>", "")
+
+
 @given(st.text(max_size=400), st.sampled_from(["harbour", "京", "C++", '"a b"', "a.b", "ß"]))
 def test_snippets_of_any_text_are_safe(text: str, query: str) -> None:
-    from gossamer.index.matching import Matcher, words_sought
+    from gossamer.index.matching import words_sought
     from gossamer.index.query import parse
     from gossamer.index.snippet import Marker
 
-    snippet = Marker(words_sought(parse(query)), Matcher(["en", "de"])).snippet(text + " " + query, "en")
+    snippet = Marker(words_sought(parse(query))).snippet(text + " " + query, "en", text[:20])
     plain = snippet.replace("<mark>", "").replace("</mark>", "")
     assert "<" not in plain
     assert ">" not in plain
@@ -350,13 +429,71 @@ def test_the_same_payload_is_shown_once(indexed: Finder) -> None:
     others = [page(f"other{n}", "silk " + "thread " * n, digest=bytes([n])) for n in range(8)]
     search = indexed(copies + others)
     answer = search.answer("silk", limit=50)
-    assert answer.total == 16
+    assert answer.total == 9
+    assert answer.facets["site"] == [("a.test", 9)]
     assert {hit.url: hit.same for hit in answer.results if "copy" in hit.url} == {"https://a.test/copy4": 7}
     assert len(answer.results) == 9
     for limit in (1, 2, 5):
         assert all_pages(search, "silk", limit) == [hit.url for hit in answer.results]
     # One that does not match does not stand for one that does.
     assert names(search.answer("url:copy5 silk")) == ["copy5"]
+
+
+@pytest.mark.parametrize("indexes", [1, 2, 3])
+def test_counts_are_those_of_the_results_that_paging_gives(indexed: Finder, indexes: int) -> None:
+    chance = random.Random(indexes)
+
+    def one(number: int) -> Entry:
+        return Entry(
+            f"https://h{number % 5}.test/p{number}", NOW - chance.choice([0.1, 5, 25, 300, 999]) * DAY,
+            title=f"title {number}", body=chance.choice(["silk", "silk web", "web", "loom"]),
+            inlinks=chance.choice([0, 3, 90]), language=chance.choice(["en", "de", ""]),
+            digest=chance.choice([b"", b"1", b"2", b"3"]),
+        )  # fmt: skip
+
+    # Every index has some of the same URLs, at other times and with other texts.
+    search = indexed(*[[one(number) for number in range(start, start + 80)] for start in range(0, 40 * indexes, 40)])
+    for query in ("silk", "silk OR web", "site:h1.test", "web -silk", "lang:de loom", "title", "nowhere"):
+        hits, cursor = [], ""
+        while True:
+            answer = search.answer(query, limit=7, cursor=cursor)
+            hits += answer.results
+            cursor = answer.next
+            if not cursor:
+                break
+        assert len({hit.url for hit in hits}) == len(hits) == answer.total, query
+        assert dict(answer.facets["site"]) == Counter(hit.host for hit in hits), query
+        assert dict(answer.facets["language"]) == Counter(hit.language for hit in hits if hit.language), query
+        assert sum(count for span, count in answer.facets["date"] if span in ("year", "older")) == len(hits), query
+        for hit in hits:  # no other index has a newer one
+            newest = search.page(hit.url)
+            assert newest is not None
+            assert hit.fetched_at == newest.fetched_at
+
+
+def test_very_many_results_are_counted_with_their_copies(indexed: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [page(f"p{n}", "silk", digest=b"same" if n < 5 else b"") for n in range(12)]
+    assert indexed(entries).answer("silk").total == 8
+    monkeypatch.setattr("gossamer.index.asked.MOST_COUNTED", 11)
+    assert indexed(entries).answer("silk").total == 12
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_same_url_in_two_indexes_is_shown_once(
+    indexed: Finder, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    if not known:  # too many to know beforehand which are outdated
+        monkeypatch.setattr("gossamer.index.hidden._MOST_SHARED", 1)
+    for digest in (b"same", b""):
+        first = [Entry(f"https://a.test/{n}", 1.0, "old", body="silk", inlinks=9 - n, digest=digest) for n in range(4)]
+        second = [Entry(f"https://a.test/{n}", 2.0, "new", body="silk", inlinks=n, digest=digest) for n in range(4)]
+        for search in (indexed(first, second), indexed(second, first)):
+            for query in ("silk", "site:a.test"):
+                answer = search.answer(query)
+                assert [hit.title for hit in answer.results] == ["new"] * (1 if digest else 4)
+                if known:
+                    assert answer.total == len(answer.results)
+                    assert answer.results[0].same == (3 if digest else 0)
 
 
 def test_several_indexes_are_one(indexed: Finder, tmp_path: Path) -> None:
@@ -429,6 +566,18 @@ def test_terms_tell_what_the_index_is_about(indexed: Finder) -> None:
     assert "valley" in terms
     assert sum("lantern" in term for term in terms) == 1
     assert not {"the", "harbour"} & set(terms)
+
+
+def test_terms_are_whole_words_as_pages_have_them(indexed: Finder) -> None:
+    titles = [
+        "Guia d'instal·lació",
+        "row_level security",
+        "Installing (Debian) »Bücher«",
+        "Debian Refere…",
+        "猫と東京 Debian",
+    ]
+    terms = indexed([page(f"p{n}", "text", title=title, language="") for n, title in enumerate(titles)]).terms(9)
+    assert set(terms) == {"debian", "guia", "security", "installing", "bücher", "猫と東京"}
 
 
 def test_a_page_is_known_by_its_url(indexed: Finder) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.index.letters import folded, level
-from gossamer.index.stems import stems_of
+from gossamer.index.stems import STEMMERS, stems_of
 from gossamer.index.words import MAX_TEXT, is_unspaced, pairs, searched, words_of
 
 
@@ -117,6 +117,18 @@ def test_stems_are_those_of_the_language(language: str, word: str, stem: str) ->
     stems = stems_of(language)
     assert stems is not None
     assert stems.of(word) == stem
+
+
+def test_every_stemmer_has_a_sign_of_its_own_and_no_word_has_it() -> None:
+    signed = {language: stems.signed("xyz") for language in STEMMERS if (stems := stems_of(language)) is not None}
+    assert len(set(signed.values())) == len(set(STEMMERS.values()))
+    assert signed["nb"] == signed["nn"] == signed["no"]
+    for stem in signed.values():
+        assert len(words_of(stem)) == 2
+    stems = stems_of("en")
+    assert stems is not None
+    assert stems[b"running"] == stems.signed("run") == stems.signed("runs")
+    assert stems[b"run"] == ""
 
 
 def test_a_language_without_stemmer_has_no_stems() -> None:

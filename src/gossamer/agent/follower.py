@@ -156,8 +156,31 @@ class Follower:
         return status
 
 
+def beside_a_crawl(
+    home: Path, notice: Notice, watch: Callable[[IndexStatus], None], stop: Callable[[], bool]
+) -> Follower:
+    """For the process that nobody looks at: an index that another version made is made again, rather than refused."""
+    try:
+        return Follower(home, notice, watch, guarded=True)
+    except IndexVersionError as error:
+        notice(f"index: {error} That is done now; nothing can be found until then.")
+    index = CrawlDir(home).index
+
+    def tell(status: IndexStatus) -> None:
+        write_status(index, status)  # where the crawl looks for it
+        watch(status)
+
+    rebuild(home, notice, tell, stop, guarded=True)
+    return Follower(home, notice, watch, guarded=True)
+
+
 def rebuild(
-    home: Path, notice: Notice, watch: Callable[[IndexStatus], None], stop: Callable[[], bool] = lambda: False
+    home: Path,
+    notice: Notice,
+    watch: Callable[[IndexStatus], None],
+    stop: Callable[[], bool] = lambda: False,
+    *,
+    guarded: bool = False,
 ) -> IndexStatus:
     """The index made again from the stored pages, beside the old one, which is searched until the new one is whole.
 
@@ -167,10 +190,10 @@ def rebuild(
     directory.check_readable()
     path = directory.index.with_name("index.new")
     try:
-        follower = Follower(home, notice, watch, path=path)
+        follower = Follower(home, notice, watch, guarded=guarded, path=path)
     except IndexVersionError:  # begun by another version
         shutil.rmtree(path)
-        follower = Follower(home, notice, watch, path=path)
+        follower = Follower(home, notice, watch, guarded=guarded, path=path)
     try:
         status = follower.catch_up(stop)
     finally:

@@ -42,6 +42,8 @@ class IndexProcess(Companion):
 
     def finish(self, watch: Callable[[IndexStatus], None], every: float) -> IndexStatus:
         """Wait until it has caught up. Ctrl-C, or SIGTERM, ends the waiting and the process."""
+        if self._process is None:  # the crawl had nothing to do, but its last run may have left something
+            self._start()
         if self._process is None:
             return self.status()
         before = {number: signal.signal(number, _interrupted) for number in (signal.SIGINT, signal.SIGTERM)}

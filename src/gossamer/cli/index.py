@@ -44,7 +44,10 @@ def index(directory: Path, rebuild: bool, follow: bool, leash: bool) -> int:
         if rebuild:
             status = work.rebuild(directory, notice, bar.update, stopped)
         else:
-            follower = work.Follower(directory, notice, bar.update, guarded=True)
+            if leash:
+                follower = work.beside_a_crawl(directory, notice, bar.update, stopped)
+            else:
+                follower = work.Follower(directory, notice, bar.update, guarded=True)
             try:
                 if follow:
                     status = follower.follow(_wait_for_input if leash else _wait(stopped), stopped)

@@ -22,7 +22,10 @@ class Hit(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """`total` counts pages, those with the same payload included. `next` is the cursor of what follows, or empty."""
+    """`total` and `facets` count the results that all pages of the answer have together; if more than 10,000 pages
+    match, those count as well for which another with the same payload is shown. `next` is the cursor of what follows,
+    or empty.
+    """
 
     total: int
     results: list[Hit]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from tantivy import FieldType, Occur, Query
 
 from gossamer.index.letters import folded
 from gossamer.index.query import And, Filter, Node, Not, Or, Word
 from gossamer.index.schema import POSITION, schema
-from gossamer.index.stems import stems_of
+from gossamer.index.stems import Stems, stems_of
 from gossamer.index.words import is_unspaced, pairs, words_of
 
 WEIGHTS: Final = {"title": 3.0, "anchors": 1.0, "address": 1.2, "body": 1.0}
@@ -22,16 +22,36 @@ _TOGETHER: Final = {"title": 1.5, "body": 1.0}
 """What it is worth besides when words of the query follow each other."""
 TOGETHER: Final = "together"
 _MOST_STEMS: Final = 6
+"""Stems of a word that pages may have as a word: a query of 32 words stays bounded in an index of all languages."""
+_REMEMBERED: Final = 1024
+"""Words whose other forms are kept at hand."""
 _TAGS: Final = {"site": "h", "domain": "d", "lang": "l", "type": "t"}
 _scheme = re.compile(r"https?://(?:www\.)?", re.I).match
 
 
-class Matcher:
-    """Makes queries for an index whose pages are in `languages`, the most frequent first."""
+class _Place(NamedTuple):
+    """Where a word may be: a term of a field, and what it is worth there. It counts on pages in `languages` only."""
 
-    def __init__(self, languages: Sequence[str]) -> None:
-        known = (stems_of(language) for language in languages)
-        self._stems = list({id(stems): stems for stems in known if stems is not None}.values())
+    field: str
+    term: str
+    worth: float
+    languages: tuple[str, ...] = ()  # none: on all
+
+
+class Matcher:
+    """Makes queries for an index whose pages are in `languages`, the most frequent first.
+
+    `frequency` says how many pages have a term in a field: other forms of a word that no page has are not looked for.
+    """
+
+    def __init__(self, languages: Sequence[str], frequency: Callable[[str, str], int]) -> None:
+        self._frequency = frequency
+        self._known: dict[tuple[str, tuple[str, ...]], list[_Place]] = {}  # a query asks for each word several times
+        by_stemmer: dict[int, tuple[Stems, list[str]]] = {}
+        for language in languages:
+            if (stems := stems_of(language)) is not None:
+                by_stemmer.setdefault(id(stems), (stems, []))[1].append(language)
+        self._stems = list(by_stemmer.values())
 
     def query(self, node: Node) -> Query:
         """Finds the pages and says what each is worth."""
@@ -75,23 +95,37 @@ class Matcher:
         fields = {"title": ("title",), "url": ("address",)}.get(word.field, tuple(WEIGHTS))
         if len(pieces) > 1 or is_unspaced(pieces[0]):
             return [(field, Query.boost_query(_row(field, pieces), WEIGHTS[field])) for field in fields]
-        exact = folded(pieces[0])
-        stems = [] if word.quoted else self.stems(pieces[0])
-        places = [(field, exact, WEIGHTS[field]) for field in fields]
-        places += [(field, stem, WEIGHTS[field] * _STEM) for field in fields for stem in stems if field != "address"]
-        if not word.quoted and not word.field and self._stems:
-            places += [("stems", variant, _STEM) for variant in (exact, *stems)]
-        if not scored:
-            return [(field, Query.term_query(schema(), field, term, "basic")) for field, term, _ in places]
-        return [
-            (field, Query.boost_query(Query.term_query(schema(), field, term, "freq"), worth))
-            for field, term, worth in places
-        ]
+        places = [_Place(field, folded(pieces[0]), WEIGHTS[field]) for field in fields]
+        if not word.quoted:
+            places += self._other_forms(pieces[0], fields)
+        return [(place.field, _placed(place, scored)) for place in places]
 
-    def stems(self, piece: str) -> list[str]:
-        """The stems of a levelled word in the languages of the index, where they differ from it."""
-        found = dict.fromkeys(stem for stems in self._stems if (stem := stems.of(piece)))
-        return list(found)[:_MOST_STEMS]
+    def _other_forms(self, piece: str, fields: tuple[str, ...]) -> list[_Place]:
+        """Those that some page has."""
+        known = self._known.get((piece, fields))
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = [place for place in self._stemmed(piece, fields) if self._frequency(place.field, place.term)]
+            self._known[piece, fields] = known
+        return known
+
+    def _stemmed(self, piece: str, fields: Sequence[str]) -> Iterator[_Place]:
+        """Where the stem of a levelled word is, each on pages of its language: behind its sign as that of another form,
+        bare where the page has the stem itself as a word.
+        """
+        bare: dict[str, list[str]] = {}
+        for stems, languages in self._stems:
+            if stem := stems.of(piece):
+                bare.setdefault(stem, []).extend(languages)
+        for field in fields:
+            if field == "address":
+                continue
+            worth = WEIGHTS[field] * _STEM
+            for stem, languages in list(bare.items())[:_MOST_STEMS]:
+                yield _Place(field, stem, worth, tuple(languages))
+            for stems, _ in self._stems:
+                yield _Place("stems" if field == "body" else field, stems.signed(piece), worth)
 
 
 def all_pages() -> Query:
@@ -120,6 +154,16 @@ def words_sought(node: Node) -> Iterator[Word]:
     elif isinstance(node, And | Or):
         for part in node.parts:
             yield from words_sought(part)
+
+
+def _placed(place: _Place, scored: bool) -> Query:
+    query = Query.term_query(schema(), place.field, place.term, "freq" if scored else "basic")
+    if scored:
+        query = Query.boost_query(query, place.worth)
+    if not place.languages:
+        return query
+    pages = _any([Query.term_query(schema(), "language", language, "basic") for language in place.languages])
+    return Query.boolean_query([(Occur.Must, query), (Occur.Must, Query.const_score_query(pages, 0.0))])
 
 
 def _any(queries: list[Query]) -> Query:

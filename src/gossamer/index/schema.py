@@ -16,7 +16,7 @@ from gossamer.index.words import MAX_WORD, searched
 from gossamer.model.domain import reversed_host, without_port
 from gossamer.model.url import host_of
 
-VERSION: Final = 1
+VERSION: Final = 2
 POSITION: Final = "position"
 """The tag of the one document that is no page: it holds the version and the position of the last commit."""
 _MAX_ANCHORS: Final = 4096
@@ -26,9 +26,8 @@ _MAX_TAG: Final = 2083
 _MAX_LABELS: Final = 10
 _LINKS: Final = 0.06
 """Twice as many links to a page raise its score by so much: 1,000 by 0.6."""
+_KEY: Final = (1 << 56) - 1
 _NEAR: Final = {0: 0.1, 1: 0.04}
-_GAP: Final = "\x1f"
-"""Stands between words that do not follow each other, so that no phrase goes across. No query has it."""
 
 
 @cache
@@ -42,7 +41,7 @@ def schema() -> Schema:
     build.add_text_field("host", tokenizer_name="raw", index_option="basic", fast=True)
     build.add_text_field("language", tokenizer_name="raw", index_option="basic", fast=True)
     build.add_integer_field("fetched", fast=True)
-    build.add_unsigned_field("rank", fast=True)
+    build.add_unsigned_field("rank", fast=True, indexed=True)
     build.add_unsigned_field("digest", fast=True, indexed=True)
     build.add_float_field("weight", fast=True)
     build.add_bytes_field("entry", stored=True)
@@ -68,7 +67,7 @@ def document_of(entry: Entry, packed: bytes) -> Document:
             return []
         endings = [stem for chunk in chunks if (stem := stems[chunk])] if stems is not None else []
         if field not in ("body", "address") and endings:
-            spelled += f" {_GAP} " + f" {_GAP} ".join(endings)
+            spelled = " ".join([spelled, *endings])  # no phrase goes across: it has no signed word
         document.add_text(field, spelled)
         return endings
 
@@ -104,6 +103,11 @@ def document_of(entry: Entry, packed: bytes) -> Document:
 def rank_of(key: int, weight: float) -> int:
     """The order of pages that match equally well: by weight, then at random, but always the same. No two are equal."""
     return min(255, int((weight - 1) * 128)) << 56 | key >> 8
+
+
+def key_in(rank: int) -> int:
+    """What two pages have in common only if they have the same URL."""
+    return rank & _KEY
 
 
 def position_document(position: bytes) -> Document:

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from tantivy import Occur, Query
-
 from gossamer.index.answer import Answer, DomainCount, Hit, IndexSize
-from gossamer.index.cursor import Place, read_cursor, write_cursor
-from gossamer.index.facets import Facets, count_facets
+from gossamer.index.asked import Asked
+from gossamer.index.cursor import read_cursor, write_cursor
+from gossamer.index.facets import Facets
+from gossamer.index.hidden import Outdated, outdated
 from gossamer.index.loose import loosened
-from gossamer.index.matching import is_scored, words_sought
 from gossamer.index.query import And, Filter, host_filter, language_filter, parse, spelled
-from gossamer.index.ranking import Ranking, Result, merged
-from gossamer.index.schema import host_in, schema
-from gossamer.index.snapshot import Shard, Snapshot, count_of, readable
+from gossamer.index.schema import host_in
+from gossamer.index.snapshot import Shard, Snapshot, readable
 from gossamer.index.snippet import Marker
 from gossamer.index.telling import telling_words
 from gossamer.index.tree import children
-from gossamer.index.why import why
 
 MAX_LIMIT: Final = 100
-_MOST_LOOKED_AT: Final = 1000
-"""Results that are looked at for one page; more are left out only in an index of duplicates."""
 _REMEMBERED: Final = 256
 """Queries whose counts are kept until the index changes: each page of an answer has the same."""
 
@@ -43,6 +38,7 @@ class Search:
         self._clock = clock
         self._counts: dict[tuple[object, ...], tuple[int, Facets]] = {}
         self._telling: tuple[tuple[int, ...], list[str]] = (), []  # of which snapshots
+        self._outdated: tuple[tuple[int, ...], Outdated] = (), Outdated({}, complete=True)
         self._lock = threading.Lock()
 
     def answer(self, query: str, *, limit: int = 10, cursor: str = "", site: str = "", language: str = "") -> Answer:
@@ -53,7 +49,7 @@ class Search:
         places = read_cursor(cursor, text, len(self._shards))
         with readable(self._indexes):
             snapshots = {at: found for at, shard in enumerate(self._shards) if (found := shard.snapshot())}
-            asked = _Asked(snapshots, loosened(tree))
+            asked = Asked(snapshots, loosened(tree), self._outdated_in(snapshots))
             total, facets = self._counted(asked, text)
             hits, following = asked.page(places, max(1, min(limit, MAX_LIMIT)))
         return Answer(
@@ -100,7 +96,7 @@ class Search:
         if not found:
             return None
         entry = max(found, key=lambda entry: entry.fetched_at)
-        snippet = Marker((), None).snippet(entry.main or entry.body, entry.language)
+        snippet = Marker(()).snippet(entry.main or entry.body, entry.language, entry.title)
         return Hit(
             entry.url, entry.title, snippet, 0.0, entry.fetched_at, entry.language, entry.type, host_in(entry.url),
             entry.description,
@@ -113,12 +109,20 @@ class Search:
     def _snapshots(self) -> list[Snapshot]:
         return [found for shard in self._shards if (found := shard.snapshot()) is not None]
 
-    def _counted(self, asked: _Asked, text: str) -> tuple[int, Facets]:
+    def _outdated_in(self, snapshots: dict[int, Snapshot]) -> Outdated:
+        key = tuple(snapshot.serial for snapshot in snapshots.values())
+        known, found = self._outdated
+        if known != key:
+            found = outdated(snapshots)
+            self._outdated = key, found
+        return found
+
+    def _counted(self, asked: Asked, text: str) -> tuple[int, Facets]:
         now = self._clock()
         key = (text, now // 600, *(snapshot.serial for snapshot in asked.snapshots.values()))
         counted = self._counts.get(key)
         if counted is None:
-            counted = count_facets([(asked.snapshots[at], query) for at, query in asked.filters.items()], now)
+            counted = asked.counted(now)
             with self._lock:
                 if len(self._counts) >= _REMEMBERED:
                     self._counts.clear()
@@ -136,92 +140,3 @@ def _tree(query: str, site: str, language: str) -> And:
         return And(tuple(filters))
     tree = parse(query)
     return And((*tree.parts, *filters)) if filters else tree
-
-
-class _Asked:
-    """One query on the snapshots of one moment, by the number of their index."""
-
-    def __init__(self, snapshots: dict[int, Snapshot], tree: And) -> None:
-        self.snapshots = snapshots
-        self.filters = {at: snapshot.matcher.filter(tree) for at, snapshot in snapshots.items()}
-        self._tree = tree
-        self._words = list(words_sought(tree))
-        self._scored = is_scored(tree)
-        self._markers: dict[int, Marker] = {}
-
-    def page(self, places: list[Place], limit: int) -> tuple[list[Hit], list[Place]]:
-        """The results from `places` on, and where those behind them begin; nothing if there are none."""
-        places = list(places)
-        hits: list[tuple[Result, Hit]] = []
-        for looked_at, result in enumerate(self._results(places)):
-            if len(hits) == limit or looked_at == _MOST_LOOKED_AT:
-                return self._explained(hits), places
-            places[result.shard] = result.after
-            same = self._shown_with(result)
-            if same is not None and not self._is_outdated(result):
-                hits.append((result, self._hit(result, same)))
-        return self._explained(hits), []
-
-    def _explained(self, hits: list[tuple[Result, Hit]]) -> list[Hit]:
-        if self._scored:
-            for at, snapshot in self.snapshots.items():
-                own = [(result, hit) for result, hit in hits if result.shard == at]
-                if not own:
-                    continue
-                told = why(snapshot, self._tree, [(result.address, hit.url) for result, hit in own])
-                for (_, hit), parts in zip(own, told, strict=True):
-                    hit.why = parts
-        return [hit for _, hit in hits]
-
-    def _results(self, places: list[Place]) -> Iterator[Result]:
-        return merged([
-            Ranking(
-                at, snapshot, snapshot.matcher.query(self._tree) if self._scored else self.filters[at], self._scored
-            ).results(places[at])
-            for at, snapshot in self.snapshots.items()
-        ])  # fmt: skip
-
-    def _shown_with(self, result: Result) -> int | None:
-        """How many other results have the same payload; None if one of those is shown instead of this."""
-        digest = self.snapshots[result.shard].values("digest", [result.address])[0]
-        if sum(snapshot.searcher.doc_freq("digest", digest) for snapshot in self.snapshots.values()) <= 1:
-            return 0
-        best, count = 0, 0
-        payload = Query.const_score_query(Query.term_query(schema(), "digest", digest), 0.0)
-        for at, query in self.filters.items():
-            alike = Query.boolean_query([(Occur.Must, query), (Occur.Must, payload)])
-            found = self.snapshots[at].searcher.search(alike, 1, order_by_field="rank")
-            count += count_of(found)
-            best = max([best, *(rank for rank, _ in found.hits)])
-        return count - 1 if best == -result.place else None
-
-    def _is_outdated(self, result: Result) -> bool:
-        """Whether another index has the same URL, fetched later."""
-        if len(self.snapshots) == 1:
-            return False
-        own = self.snapshots[result.shard].entry(result.address)
-        for at, snapshot in self.snapshots.items():
-            if at != result.shard and (address := snapshot.find(own.url)) is not None:
-                other = snapshot.entry(address).fetched_at
-                if (other, -at) > (own.fetched_at, -result.shard):
-                    return True
-        return False
-
-    def _hit(self, result: Result, same: int) -> Hit:
-        at, address = result.shard, result.address
-        snapshot = self.snapshots[at]
-        entry = snapshot.entry(address)
-        if at not in self._markers:
-            self._markers[at] = Marker(self._words, snapshot.matcher)
-        return Hit(
-            url=entry.url,
-            title=entry.title,
-            snippet=self._markers[at].snippet(entry.main or entry.body, entry.language, entry.description),
-            score=round(-result.worth, 4),
-            fetched_at=entry.fetched_at,
-            language=entry.language,
-            type=entry.type,
-            host=host_in(entry.url),
-            description=entry.description,
-            same=same,
-        )

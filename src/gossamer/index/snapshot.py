@@ -93,7 +93,8 @@ class Snapshot:
 
     @cached_property
     def matcher(self) -> Matcher:
-        return Matcher([name for name, _ in self.searcher.terms_with_prefix("language", "") if name])
+        languages = [name for name, _ in self.searcher.terms_with_prefix("language", "") if name]
+        return Matcher(languages, self.searcher.doc_freq)
 
     @cached_property
     def newest(self) -> float:

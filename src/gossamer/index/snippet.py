@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from html import escape
 from typing import Final, NamedTuple
 
 from gossamer.index.letters import folded, level
-from gossamer.index.matching import Matcher, pieces_of
+from gossamer.index.matching import pieces_of
 from gossamer.index.query import Word
-from gossamer.index.stems import stems_of
-from gossamer.index.words import is_unspaced
+from gossamer.index.stems import Stems, primary, stems_of
+from gossamer.index.words import is_unspaced, words_of
 
 LENGTH: Final = 200
 """Characters, about."""
@@ -23,9 +23,15 @@ _BACK: Final = 60
 """Characters before the first mark in which the beginning of its sentence is sought."""
 _WIDTH: Final = LENGTH - _BACK // 2
 """Between the first mark and the last."""
+_LONGEST_TITLE: Final = 300
+_MOST_HEADINGS: Final = 3
+"""Lines at the beginning of a text that may be the title again, or the part of it that names the site."""
+_SIGNS: Final = 20
+"""Characters that a line has at most more than the title whose words it has."""
 _LETTER: Final = r"[^\W_]"
 _sentence_end = re.compile(r"[.!?:;…]\s|[。！？]|\n").finditer
 _word_edge = re.compile(r"\s").search
+_goes_on = re.compile(_LETTER).match
 _gap = re.compile(r"\s+").sub
 
 
@@ -54,35 +60,25 @@ def flat(text: str) -> str:
     return lower
 
 
+class _Sought(NamedTuple):
+    """The words of a query as texts of one language have them."""
+
+    find: Callable[[str], Iterator[re.Match[str]]]
+    targets: list[frozenset[str]]  # of each word: it and its stem; nothing where the pattern says all
+
+
 class Marker:
-    """Finds the words of one query in texts. A word that only shares a stem with one of them is marked as well."""
+    """Finds the words of one query in texts. A word that only shares a stem with one of them is marked as well: the
+    stem in the language of the text.
+    """
 
-    def __init__(self, words: Iterable[Word], matcher: Matcher | None) -> None:
-        self._targets: list[frozenset[str]] = []
-        patterns = []
-        initials = set()
-        for word in words:
-            pieces = pieces_of(word)
-            if len(pieces) == 1 and not is_unspaced(pieces[0]):
-                targets = {folded(pieces[0])} | (
-                    set() if word.quoted or matcher is None else set(matcher.stems(pieces[0]))
-                )
-                loose = "" if word.quoted or pieces[0][-1] in "+#" else f"{_LETTER}*+"
-                begins = _shared(targets) if loose else folded(pieces[0])
-                patterns.append(f"(?<!{_LETTER})({re.escape(begins)}{loose})(?!{_LETTER})")
-                initials.add(begins[:1])
-            else:
-                targets = set()
-                patterns.append("(" + r"[\W_]{0,3}".join(_piece(piece, pieces) for piece in pieces) + ")")
-                initials.add(folded(pieces[0])[:1])
-            self._targets.append(frozenset(targets))
-        # Most places are passed over by their first letter alone.
-        look = "" if "" in initials else f"(?=[{re.escape(''.join(sorted(initials)))}])"
-        self._find = re.compile(f"{look}(?:{'|'.join(patterns)})").finditer if patterns else None
+    def __init__(self, words: Iterable[Word]) -> None:
+        self._words = list(words)
+        self._by_language: dict[str, _Sought] = {}
 
-    def snippet(self, text: str, language: str, instead: str = "") -> str:
-        """`instead` is shown of a page in whose text nothing is found."""
-        text = text[:_LOOKED_AT]
+    def snippet(self, text: str, language: str, title: str = "", instead: str = "") -> str:
+        """`title` stands above it and is not said again; `instead` is shown if nothing is found in the text."""
+        text = _behind_title(text[:_LOOKED_AT], title)
         places = self._places(text, language)
         if not places:
             start, end = _around(instead or text, 0, 0)
@@ -92,13 +88,17 @@ class Marker:
         return _marked(text, start, end, [place for place in places if start <= place.start and place.end <= end])
 
     def _places(self, text: str, language: str) -> list[_Place]:
-        if self._find is None:
+        if not self._words:
             return []
         stems = stems_of(language)
+        name = primary(language)
+        sought = self._by_language.get(name)
+        if sought is None:
+            sought = self._by_language[name] = _sought(self._words, stems)
         places: list[_Place] = []
-        for found in self._find(flat(text)):
+        for found in sought.find(flat(text)):
             number = (found.lastindex or 1) - 1
-            targets = self._targets[number]
+            targets = sought.targets[number]
             if not targets or found[0] in targets or folded(found[0]) in targets:
                 pass
             elif stems is None or (stems.of(level(text[found.start() : found.end()])) or found[0]) not in targets:
@@ -107,6 +107,51 @@ class Marker:
             if len(places) == _MOST_MARKS:
                 break
         return places
+
+
+def _sought(words: list[Word], stems: Stems | None) -> _Sought:
+    all_targets: list[frozenset[str]] = []
+    patterns = []
+    initials = set()
+    for word in words:
+        pieces = pieces_of(word)
+        targets = set()
+        if len(pieces) == 1 and not is_unspaced(pieces[0]):
+            targets.add(folded(pieces[0]))
+            if stems is not None and not word.quoted and (stem := stems.of(pieces[0])):
+                targets.add(stem)
+            loose = "" if word.quoted or pieces[0][-1] in "+#" else f"{_LETTER}*+"
+            begins = _shared(targets) if loose else folded(pieces[0])
+            patterns.append(f"(?<!{_LETTER})({re.escape(begins)}{loose})(?!{_LETTER})")
+            initials.add(begins[:1])
+        else:
+            patterns.append("(" + r"[\W_]{0,3}".join(_piece(piece, pieces) for piece in pieces) + ")")
+            initials.add(folded(pieces[0])[:1])
+        all_targets.append(frozenset(targets))
+    # Most places are passed over by their first letter alone.
+    look = "" if "" in initials else f"(?=[{re.escape(''.join(sorted(initials)))}])"
+    return _Sought(re.compile(f"{look}(?:{'|'.join(patterns)})").finditer, all_targets)
+
+
+def _behind_title(text: str, title: str) -> str:
+    """The text without the lines that it begins with and the title has as well, or all of the title."""
+    title = title.strip()[:_LONGEST_TITLE]
+    said = _spaced(title)
+    rest = text.lstrip()
+    for _ in range(_MOST_HEADINGS):
+        line = rest[: len(title) + _SIGNS].partition("\n")[0]
+        if len(line) == len(title) + _SIGNS or not (words := _spaced(line)) or words not in said:
+            break
+        rest = rest[len(line) :].lstrip()
+    if said and rest.startswith(title) and not _goes_on(rest, len(title)):
+        rest = rest[len(title) :].lstrip()
+    return rest or text
+
+
+def _spaced(text: str) -> str:
+    """Its words with spaces around each; nothing if there are none."""
+    words = " ".join([folded(word) for word in words_of(text)])
+    return f" {words} " if words else ""
 
 
 def _shared(targets: set[str]) -> str:

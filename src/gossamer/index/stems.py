@@ -26,16 +26,18 @@ def primary(language: str) -> str:
 class Stems(dict[bytes, str]):
     """A chunk of text in one language -> the stems of its words that are not the words, with spaces between them.
 
-    Bounded: it is emptied when full.
+    Invariant: each begins with the sign of the language, which no word has in it; so a stem is neither taken for a word
+    nor for a stem of another language. Bounded: it is emptied when full.
     """
 
-    def __init__(self, stemmer: TextAnalyzer) -> None:
+    def __init__(self, stemmer: TextAnalyzer, sign: str) -> None:
         self._stemmer = stemmer
+        self._sign = sign
 
     def __missing__(self, chunk: bytes) -> str:
         if len(chunk) >= LONG:
             return ""
-        stems = " ".join([stem for word in words_in(chunk) if (stem := self.of(word))])
+        stems = " ".join([self._sign + stem for word in words_in(chunk) if (stem := self.of(word))])
         if len(self) > CACHED:
             self.clear()
         self[chunk] = stems
@@ -46,10 +48,14 @@ class Stems(dict[bytes, str]):
         stem = folded(self._stemmer.analyze(word)[0]) if len(word) < LONG else ""
         return "" if stem == folded(word) else stem
 
+    def signed(self, word: str) -> str:
+        """What is written of pages that have this word in another form, be it the stem itself or not."""
+        return self._sign + (self.of(word) or folded(word))
+
 
 @cache
 def _by_name(name: str) -> Stems:
-    return Stems(TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.stemmer(name)).build())
+    return Stems(TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.stemmer(name)).build(), f"{name[:2]}:")
 
 
 def stems_of(language: str) -> Stems | None:

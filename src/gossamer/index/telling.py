@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
-from gossamer.index.letters import folded
+from gossamer.index.letters import folded, level
 from gossamer.index.matching import all_pages
 from gossamer.index.snapshot import Snapshot
 from gossamer.index.words import is_unspaced, words_of
@@ -18,8 +20,12 @@ _NAMED: Final = 0.5
 """The share of titles from which a word tells nothing."""
 _FEW: Final = 20
 """Pages up to which nothing is too common."""
+_LONGEST_TITLE: Final = 1000
+_CUT_OFF: Final = ("…", "...")
 _SHORT: Final = 4
 _ROW: Final = 2, 6  # letters of a row without spaces that may be a word
+
+_edges = re.compile(r"\A[\W_]++|(?<![\W_])[\W_]++\Z").sub
 
 # Of the languages whose short words are as long as others; those under four letters are left out anyway.
 _STOP: Final = frozenset(
@@ -42,7 +48,7 @@ def telling_words(snapshots: list[Snapshot], count: int) -> list[str]:
     for snapshot in snapshots:
         hits = snapshot.searcher.search(all_pages(), _SAMPLE, count=False, order_by_field="rank").hits
         for _, address in hits:
-            found.update({word for word in words_of(snapshot.entry(address).title) if _may_tell(word)})
+            found.update({word for word in _whole_words(snapshot.entry(address).title) if _may_tell(word)})
             titles += 1
     pages = sum(snapshot.pages for snapshot in snapshots)
     chosen: list[str] = []
@@ -54,6 +60,17 @@ def telling_words(snapshots: list[Snapshot], count: int) -> list[str]:
         if not _is_common(word, snapshots, pages) and not any(_alike(word, other) for other in chosen):
             chosen.append(word)
     return chosen
+
+
+def _whole_words(title: str) -> Iterator[str]:
+    """Those that people would write so: not the parts of `instal·lació`, nor what a title that was cut ends with."""
+    for written in title[:_LONGEST_TITLE].split():
+        words = words_of(written)
+        bare = _edges("", level(written))
+        if words == [bare] and not written.endswith(_CUT_OFF):
+            yield bare
+        else:
+            yield from (word for word in words if is_unspaced(word))
 
 
 def _may_tell(word: str) -> bool:

@@ -50,7 +50,7 @@ class SearchResult(msgspec.Struct):
 
 
 class SearchAnswer(msgspec.Struct):
-    """`total` pages match. `next` is the cursor of the results that follow, empty where there are none."""
+    """`total` results in all. `next` is the cursor of the results that follow, empty where there are none."""
 
     total: int
     results: list[SearchResult]
