@@ -80,7 +80,7 @@ def do(pages: TestClient, token: str, action: str, **given: str) -> str:
     answer = pages.post(f"/controls/{action}", data={"token": token, "sure": "yes", "back": "/controls", **given})
     assert answer.status_code == 303, answer.text
     page = pages.get(answer.headers["location"])
-    found = re.search(r'role="status">(.*?)</div>', page.text, re.S)
+    found = re.search(r'class="done[^>]*>(.*?)</p>', page.text, re.S)
     assert found, page.text
     return unescape(re.sub(r"<[^>]*>", "", found[1])).strip()
 
@@ -114,7 +114,7 @@ def test_only_the_form_of_an_admin_is_obeyed(home: Path, pages: TestClient, acti
 def test_others_see_what_holds_and_how_to_get_a_key(home: Path, pages: TestClient) -> None:
     page = pages.get("/controls")
     assert page.status_code == 200
-    assert "delay" in said(page)
+    assert "Delay0s" in said(page)
     assert "gossamer keys add NAME --role admin" in said(page)
     assert "/controls/" not in page.text
     assert "old.test" not in page.text
@@ -194,20 +194,21 @@ def test_an_outcome_is_for_who_asked(home: Path, pages: TestClient, token: str) 
 
 def test_a_running_crawl(tmp_path: Path) -> None:
     home = tmp_path / "c"
-    with SimServer.running(World(1, 20, 50)) as web:
-        with running(home, [web.world.url(0)], web.connect, rate="20") as going, client(home) as pages:
-            token = log_in(pages, home)
-            assert re.fullmatch(
-                r"Speed: in effect, after \d+ ms .*", do(pages, token, "limits", rate="500", rate_was="20")
-            )
-            assert do(pages, token, "pause").startswith("Pause: it is paused, after")
-            assert "Resume" in pages.get("/controls").text
-            assert do(pages, token, "block", pattern="h3.test").startswith("Block: blocked, after")
-            assert "pages are durable" in do(pages, token, "checkpoint")
-            assert do(pages, token, "resume").startswith("Resume: it goes on, after")
-            assert "1 new seeds" in do(pages, token, "seeds", urls="http://other.test/", priority="0")
-            assert do(pages, token, "stop").startswith("Stop: the crawl stops")
-            assert going.end().reason == "stopped"
+    with (
+        SimServer.running(World(1, 20, 50)) as web,
+        running(home, [web.world.url(0)], web.connect, rate="20") as going,
+        client(home) as pages,
+    ):
+        token = log_in(pages, home)
+        assert re.fullmatch(r"Speed: in effect, after \d+ ms .*", do(pages, token, "limits", rate="500", rate_was="20"))
+        assert do(pages, token, "pause").startswith("Pause: it is paused, after")
+        assert "Resume" in pages.get("/controls").text
+        assert do(pages, token, "block", pattern="h3.test").startswith("Block: blocked, after")
+        assert "pages are durable" in do(pages, token, "checkpoint")
+        assert do(pages, token, "resume").startswith("Resume: it goes on, after")
+        assert "1 new seeds" in do(pages, token, "seeds", urls="http://other.test/", priority="0")
+        assert do(pages, token, "stop").startswith("Stop: the crawl stops")
+        assert going.end().reason == "stopped"
 
 
 def test_before_a_crawl_has_begun(tmp_path: Path) -> None:

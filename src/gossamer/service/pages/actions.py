@@ -20,11 +20,12 @@ _LIMITS: Final = ("rate", "bandwidth", "delay", "connections")
 
 
 class Action(msgspec.Struct, frozen=True):
-    """`asks`: a form of it is answered with what will happen first, and does nothing until that is agreed to.
-    `again`: the name of the host has to be given once more.
+    """`place` is where the controls have it. `asks`: a form of it is answered with what will happen first, and does
+    nothing until that is agreed to. `again`: the name of the host has to be given once more.
     """
 
     title: str
+    place: str
     foretell: Callable[[Prospect, Given], str]
     do: Callable[[Control, Given], Answer]
     asks: bool = True
@@ -72,56 +73,67 @@ def _seed_rank(given: Given) -> int:
 
 ACTIONS: Final[dict[str, Action]] = {
     "pause": Action(
-        "Pause", lambda now, given: foretold.pause(now), lambda control, given: control.pause(), asks=False
+        "Pause", "crawl", lambda now, given: foretold.pause(now), lambda control, given: control.pause(), asks=False
     ),
     "resume": Action(
-        "Resume", lambda now, given: foretold.resume(now), lambda control, given: control.resume(), asks=False
+        "Resume", "crawl", lambda now, given: foretold.resume(now), lambda control, given: control.resume(), asks=False
     ),
     "checkpoint": Action(
         "Checkpoint",
+        "crawl",
         lambda now, given: foretold.checkpoint(now),
         lambda control, given: control.checkpoint(),
         asks=False,
     ),
     # Not waited for: perhaps this service ends with it.
-    "stop": Action("Stop", lambda now, given: foretold.stop(now), lambda control, given: control.stop(wait=False)),
+    "stop": Action(
+        "Stop", "crawl", lambda now, given: foretold.stop(now), lambda control, given: control.stop(wait=False)
+    ),
     "retry": Action(
         "Retry",
+        "hosts",
         lambda now, given: foretold.retry(now, _host_or_all(given)),
         lambda control, given: control.retry(_host_or_all(given)),
     ),
     "limits": Action(
         "Speed",
+        "speed",
         lambda now, given: foretold.limits(now, _limits_given(given)),
         lambda control, given: control.set_limits(_limits_given(given)),
     ),
     "schedule": Action(
         "Hours",
+        "hours",
         lambda now, given: foretold.limits(now, {"schedule": _lines(given, "schedule")}),
         lambda control, given: control.set_limits({"schedule": _lines(given, "schedule")}),
     ),
     "block": Action(
         "Block",
+        "blocklist",
         lambda now, given: foretold.block(now, _lines(given, "pattern")),
         lambda control, given: control.block(_lines(given, "pattern")),
     ),
     "unblock": Action(
         "Unblock",
+        "blocklist",
         lambda now, given: foretold.unblock(now, given.get("pattern", "")),
         lambda control, given: control.unblock([given.get("pattern", "")]),
     ),
     "seeds": Action(
         "Seeds",
+        "seeds",
         lambda now, given: foretold.seeds(now, _lines(given, "urls")),
         lambda control, given: control.add_seeds(_lines(given, "urls"), _seed_rank(given)),
     ),
     "priority": Action(
         "Priority",
+        "hosts",
         lambda now, given: foretold.priority(now, _host(given), _rank(given)),
         lambda control, given: control.set_priority(_host(given), _rank(given)),
     ),
     "purge": Action(
         "Purge",
+        "hosts",
         lambda now, given: foretold.purge(now, _host(given)),
         lambda control, given: control.purge(_host(given)),
         again=True,

@@ -19,6 +19,7 @@ _TYPES: Final = {
     "gossamer.css": "text/css; charset=utf-8",
     "dashboard.js": "text/javascript; charset=utf-8",
     "gossamer.js": "text/javascript; charset=utf-8",
+    "controls.js": "text/javascript; charset=utf-8",
     "gossamer.svg": "image/svg+xml",
 }
 _comments = re.compile(rb"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")

@@ -15,16 +15,19 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from gossamer.agent import Progress
 from gossamer.agent.audit import read_changes
+from gossamer.agent.speed import local_time
 from gossamer.agent.speed_limits import shown
 from gossamer.config import Config, load
 from gossamer.errors import ConfigError, GossamerError
 from gossamer.service.callers import Caller, needs
 from gossamer.service.commanding import commanding
 from gossamer.service.pages.actions import ACTIONS, Action, Given
+from gossamer.service.pages.changes import said_of
 from gossamer.service.pages.foretold import Prospect
 from gossamer.service.pages.forms import Fields, check_token, own_path
 from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
 from gossamer.service.pages.outcomes import Outcome, Outcomes
+from gossamer.service.pages.week import Row, Week, painted
 from gossamer.service.problems import Problem
 
 Admin = Annotated[Caller, Depends(needs("admin"))]
@@ -44,11 +47,15 @@ class Controls(msgspec.Struct):
     paused: bool
     back: str  # where forms lead
     home: str
-    outcome: Outcome | None = None
+    clock: str  # the zone of the crawl's machine
+    outcome: Outcome | None = None  # of the command that led here
     limits: dict[str, str] = {}  # as they are written in gossamer.toml
     schedule: tuple[str, ...] = ()
     blocklist: list[str] = []
     more_blocked: int = 0
+    week: list[Row] = []
+    today: tuple[int, int] = (0, 0)  # day of the week and hour, where the crawl is
+    opened: bool = False  # the drawer
 
 
 def controls(request: Request, caller: Caller, back: str = "") -> dict[str, Any]:
@@ -61,8 +68,12 @@ def controls(request: Request, caller: Caller, back: str = "") -> dict[str, Any]
         paused=False,
         back=back or _here(request),
         home=str(directory.home),
+        clock=time.strftime("%Z"),
         outcome=_outcomes(request).find(_whose(caller), request.query_params.get("done", "")),
     )
+    day, minute = local_time(crawl_of(request).clock())
+    found.today = day, minute // 60
+    found.opened = found.outcome is not None and found.outcome.place != "crawl"
     if found.exists:
         _add_settings(found, load(directory.settings, resumed=True))
     return {"controls": found}
@@ -72,6 +83,7 @@ def _add_settings(found: Controls, config: Config) -> None:
     found.paused = config.agent.paused
     found.limits = shown(config)
     found.schedule = config.fetch.schedule
+    found.week = Week.of(found.schedule).rows()
     if found.admin:
         listed = config.policy.blocklist
         found.blocklist = list(listed[:_BLOCKED])
@@ -82,13 +94,32 @@ def _add_settings(found: Controls, config: Config) -> None:
 def controls_page(request: Request, caller: Reader) -> HTMLResponse:
     known = controls(request, caller)
     changes = read_changes(crawl_of(request).directory.home, _CHANGES)[::-1] if known["controls"].admin else []
-    return render(request, "controls_page.html", caller, here="controls", changes=changes, **known)
+    said = [said_of(change) for change in changes]
+    return render(request, "controls_page.html", caller, here="dashboard", changes=said, most=_CHANGES, **known)
 
 
 @router.get("/controls/part")
 def controls_part(request: Request, caller: Reader, on: str = "/controls") -> HTMLResponse:
     """The controls alone, for the script of the page that they stand on."""
-    return render(request, "controls.html", caller, **controls(request, caller, own_path(on)))
+    return render(request, "controls_inside.html", caller, **controls(request, caller, own_path(on)))
+
+
+@router.post("/controls/hours")
+def strip(request: Request, caller: Admin, given: Fields) -> HTMLResponse:
+    """The strip of hours as it would be, for the script: other lines, or other hours painted over."""
+    check_token(request, caller, given)
+    text, wrong = _foretell(request, ACTIONS["schedule"], given)
+    lines = given.get("schedule", "").splitlines()
+    known = controls(request, caller)
+    try:
+        week = painted([line.strip() for line in lines if line.strip()], given.get("paint", ""), given.get("caps", ""))
+    except ValueError as error:
+        return render(request, "before.html", caller, text=text if wrong else f"This is not {error}", wrong=True)
+    if given.get("paint"):
+        lines = week.lines()
+        text, wrong = _foretell(request, ACTIONS["schedule"], {**given, "schedule": "\n".join(lines)})
+    known["controls"].week = week.rows(each=bool(given.get("each")))
+    return render(request, "strip.html", caller, lines="\n".join(lines), text=text, wrong=wrong, **known)
 
 
 @router.post("/controls/before/{action}")
@@ -108,12 +139,12 @@ def command(request: Request, caller: Admin, action: str, given: Fields) -> Resp
         text, wrong = _foretell(request, chosen, given)
         kept = {name: value for name, value in given.items() if name not in ("token", "back", "sure", "again")}
         return render(
-            request, "sure.html", caller, here="controls", action=action, chosen=chosen, text=text, wrong=wrong,
+            request, "sure.html", caller, here="dashboard", action=action, chosen=chosen, text=text, wrong=wrong,
             kept=kept, back=back, missed=chosen.again and "again" in given,
         )  # fmt: skip
     done = _done(request, caller, chosen, given)
     name = _outcomes(request).keep(_whose(caller), done)
-    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}done={name}", 303)
+    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}done={name}#{chosen.place}", 303)
 
 
 def _done(request: Request, caller: Caller, chosen: Action, given: Given) -> Outcome:
@@ -122,9 +153,9 @@ def _done(request: Request, caller: Caller, chosen: Action, given: Given) -> Out
         with commanding(request, caller) as control:
             answer = chosen.do(control, given)
     except Problem as problem:
-        return Outcome(chosen.title, problem.detail, time.time(), ok=False)
+        return Outcome(chosen.title, chosen.place, problem.detail, time.time(), ok=False)
     took = time.monotonic() - began
-    return Outcome(chosen.title, answer.text, time.time(), took, later=answer.later)
+    return Outcome(chosen.title, chosen.place, answer.text, time.time(), took, later=answer.later)
 
 
 def _foretell(request: Request, chosen: Action, given: Given) -> tuple[str, bool]:

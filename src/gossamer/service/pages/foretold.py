@@ -8,12 +8,14 @@ from typing import Final
 import msgspec
 
 from gossamer.agent import Progress, numbers
+from gossamer.agent.speed import local_time
 from gossamer.agent.speed_limits import options_of
 from gossamer.config import Config, block_pattern, changed
 from gossamer.errors import ConfigError
 from gossamer.model.url import seed_url, why_not
 from gossamer.rules.blocklist import Blocklist
 from gossamer.service.crawl_view import CrawlView
+from gossamer.service.pages.week import DAYS, Week
 
 _NAMED: Final = 3  # of a list, the others are counted
 _LOOKED_UP: Final = 1000  # seeds
@@ -34,8 +36,8 @@ class Prospect(msgspec.Struct):
 def pause(now: Prospect) -> str:
     if now.config.agent.paused:
         return "It is paused already."
-    flying = f"; {_many(now.progress.in_flight, 'visit')} under way is finished" if now.progress.in_flight else ""
-    flying = flying.replace("visits under way is", "visits under way are")
+    number = now.progress.in_flight
+    flying = f"; {_many(number, 'visit')} under way {'is' if number == 1 else 'are'} finished" if number else ""
     return f"No visit is started from now on{flying}. It stays paused when the crawl is started again." + now.when()
 
 
@@ -106,12 +108,20 @@ def _limits(now: Prospect, before: Config, after: Config) -> Iterator[str]:
     if new.connections != before.fetch.connections:
         yield f"At most {new.connections:,} connections instead of {before.fetch.connections:,}."
     if new.schedule != before.fetch.schedule:
-        yield (
-            f"{_many(len(new.schedule), 'line')} of hours instead of {len(before.fetch.schedule):,};"
-            " at all other hours the caps above hold."
-            if new.schedule
-            else "No hours any more: the caps above hold all day."
-        )
+        yield from _hours(now, before, after)
+
+
+def _hours(now: Prospect, before: Config, after: Config) -> Iterator[str]:
+    """What holds at this hour, and how much of the week is otherwise."""
+    day, minute = local_time(now.view.clock())
+    week = Week.of(after.fetch.schedule)
+    had, has = Week.of(before.fetch.schedule).at(day, minute), week.at(day, minute)
+    clock = f"Now, {DAYS[day]} {minute // 60:02d}:{minute % 60:02d} where the crawl is"
+    yield f"{clock}: {has.words()}{'' if has == had else f', instead of {had.words()}'}."
+    spent = {kind: minutes for kind, minutes in week.spent().items() if minutes and kind != "usual"}
+    named = {"cap": "with another cap", "free": "without a cap", "pause": "paused"}
+    said = [f"{numbers.span(60 * minutes)} {named[kind]}" for kind, minutes in spent.items()]
+    yield f"In a week: {', '.join(said)}." if said else "All week as usual."
 
 
 def block(now: Prospect, patterns: Sequence[str]) -> str:
@@ -163,8 +173,8 @@ def seeds(now: Prospect, urls: Sequence[str]) -> str:
     if not usable:
         raise ConfigError(f"{wrong[0][:200]!r} cannot be crawled: {why_not(wrong[0])}")
     known = sum(now.view.visit(url) is not None for url in usable[:_LOOKED_UP])
-    said = f"{_many(len(usable) - known, 'URL')} become seeds, visited whatever the scope."
-    said = said.replace("1 URL become seeds", "1 URL becomes a seed")
+    new = len(usable) - known
+    said = f"{_many(new, 'URL')} {'becomes a seed' if new == 1 else 'become seeds'}, visited whatever the scope."
     if known:
         said += f" {known:,} known already: not visited again."
     if wrong:

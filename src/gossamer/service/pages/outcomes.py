@@ -16,6 +16,7 @@ class Outcome(msgspec.Struct, frozen=True):
     """`later`: it is not done yet, and will be."""
 
     title: str
+    place: str  # of its control
     text: str
     at: float
     seconds: float = 0.0  # until it was in effect
