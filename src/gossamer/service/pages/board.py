@@ -207,7 +207,8 @@ def _facts(found: Board, picture: Picture) -> None:
     found["flight"] = f"{numbers.count(progress.in_flight * progress.running)} of {numbers.count(progress.connections)}"
     found["latency"] = _seconds(progress.latency) if progress.latency else "none yet"
     found["latency.95"] = _seconds(progress.latency_95) if progress.latency_95 else "none yet"
-    found["excluded"] = numbers.count(progress.excluded)
+    found["queued"], found["excluded"] = numbers.count(progress.queued), numbers.count(progress.excluded)
+    found["aside"], found["dead"] = numbers.count(progress.aside), numbers.count(progress.faults)
     found["duplicates"] = numbers.count(progress.duplicates)
     known = progress.requests - progress.dns_asked
     found["dns"] = words.percent(known, progress.requests) if progress.dns_asked else "none asked"
@@ -216,9 +217,7 @@ def _facts(found: Board, picture: Picture) -> None:
         found[f"size.{name}"] = numbers.size(picture.sizes.get(name, 0))
     found["size.free"] = numbers.size(picture.disk_free)
     for name in ("2xx", "3xx", "4xx", "5xx"):
-        number = progress.statuses.get(name, 0)
-        found[f"status.{name}"] = numbers.count(number)
-        found[f"status.{name}.share"] = words.percent(number, progress.pages)
+        found[f"status.{name}"] = numbers.count(progress.statuses.get(name, 0))
     most = sorted(progress.reasons.items(), key=lambda each: (-each[1], each[0]))[:REASONS]
     failed = [{"name": name, "count": numbers.count(number)} for name, number in most]
     _rows(found, "reason", failed, ("name", "count"), REASONS)
@@ -236,7 +235,8 @@ def _rows(
         found[f"{table}.{number}@hidden"] = "" if row else "hidden"
         for column in columns:
             found[f"{table}.{number}.{column}"] = row[column] if row else ""
-    found[f"{table}.none@hidden"] = "hidden" if rows else ""
+    if table != "agent":  # of which there is always one
+        found[f"{table}.none@hidden"] = "hidden" if rows else ""
 
 
 def _now(picture: Picture) -> float:
