@@ -136,7 +136,8 @@ def _chart(found: Board, picture: Picture, chosen: str) -> None:
 
 
 def _hosts(found: Board, picture: Picture, choice: Choice) -> None:
-    now, tables = picture.at, picture.tables
+    tables = picture.tables
+    now = picture.at if picture.progress.running else None
     busy = [
         {"host": host.name, "pages": numbers.count(host.pages), "queued": numbers.count(host.queued),
          "next": _next(host.due, now) if host.queued else ""}
@@ -268,7 +269,10 @@ def _times(over: Window, running: bool) -> tuple[str, str, str]:
     return words.moment(over.start), "", words.moment(over.end)
 
 
-def _next(due: float, now: float) -> str:
+def _next(due: float, now: float | None) -> str:
+    """Nobody is visited while nothing runs."""
+    if now is None:
+        return ""
     return f"in {words.ago(now, due).removesuffix(' ago')}" if due - now >= 1 else "now"
 
 

@@ -65,9 +65,11 @@ def rates(samples: Sequence[Sample], field: str, over: Window) -> list[float]:
     found = []
     for number in range(over.buckets):
         passed = min(edges[number + 1], times[-1]) - edges[number]
-        added = max(0.0, totals[number + 1] - totals[number])
-        # Of a bucket that has hardly begun nothing can be said: its share of a second would be a guess.
-        found.append(added / max(passed, min(over.step, LEAST)) if passed > 0 else 0.0)
+        added = totals[number + 1] - totals[number]
+        if 0 < passed < min(over.step, LEAST):  # hardly begun: what came just before belongs to it
+            passed = LEAST
+            added = totals[number + 1] - _total(samples, times, field, times[-1] - LEAST)
+        found.append(max(0.0, added / passed) if passed > 0 else 0.0)
     return found
 
 
