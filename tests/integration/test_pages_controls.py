@@ -80,7 +80,7 @@ def do(pages: TestClient, token: str, action: str, **given: str) -> str:
     answer = pages.post(f"/controls/{action}", data={"token": token, "sure": "yes", "back": "/controls", **given})
     assert answer.status_code == 303, answer.text
     page = pages.get(answer.headers["location"])
-    found = re.search(r'class="done[^>]*>(.*?)</p>', page.text, re.S)
+    found = re.search(r'class="note will[^>]*>(.*?)</p>', page.text, re.S)
     assert found, page.text
     return unescape(re.sub(r"<[^>]*>", "", found[1])).strip()
 

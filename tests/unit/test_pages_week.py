@@ -32,7 +32,7 @@ def test_a_week_written_as_lines_means_the_same(schedule: list[str]) -> None:
     assert held(week.lines()) == held(schedule)
     assert Week.of(week.lines()).days == week.days
     for row in week.rows(each=True):
-        assert len(row.cells) == 24
+        assert sum(bar.width for bar in row.bars) == pytest.approx(24, abs=0.01)
 
 
 @given(
@@ -71,8 +71,11 @@ def test_lines_are_few(schedule: list[str], written: list[str]) -> None:
 def test_days_that_are_alike_are_one_row() -> None:
     week = Week.of(["Mon-Fri 08:00-18:30 rate=5", "Sun pause"])
     assert [(row.name, row.days) for row in week.rows()] == [("Mon-Fri", "01234"), ("Sat", "5"), ("Sun", "6")]
-    cells = week.rows()[0].cells
-    assert [cells[hour].kind for hour in (7, 8, 17, 18, 19)] == ["usual", "cap", "cap", "mixed", "usual"]
-    assert cells[8].words == "08:00 to 09:00: 5 pages/s"
+    bars = week.rows()[0].bars
+    assert [(bar.x, bar.width, bar.kind) for bar in bars] == [(0, 8, "usual"), (8, 10.5, "cap"), (18.5, 5.5, "usual")]
+    assert bars[1].words == "08:00-18:30: 5 pages/s"
+    assert [bar.height for bar in bars] == [10, pytest.approx(6.67), 10]
+    assert [bar.height for bar in week.rows(rate=20)[0].bars] == [10, 2.5, 10]
+    assert [bar.height for bar in week.rows()[2].bars] == [0]
     assert Week.of([]).rows()[0].name == "Every day"
     assert week.spent() == {"usual": 5 * 810 + 1440, "cap": 5 * 630, "free": 0, "pause": 1440}

@@ -27,7 +27,7 @@ from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
-from gossamer.model import Fault, Page, Reason, Visit
+from gossamer.model import Exclusion, Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy, retry_after
@@ -252,7 +252,9 @@ class Agent:
             return
         self.statistics.sources += 1
         stored = self._store.append(page)
-        self.frontier.settle_source(visit, kind or "sitemap", page.status, page.fetched_at, page.seconds, stored)
+        self.frontier.settle_source(
+            visit, Exclusion(kind or "sitemap"), page.status, page.fetched_at, page.seconds, stored
+        )
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
         if _excludes(fault):

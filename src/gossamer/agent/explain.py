@@ -1,4 +1,4 @@
-"""What is known of a URL or a host, what it waits for, and why: in one sentence, then in facts."""
+"""What is known of a URL or a host, what it waits for, and why: in one sentence or two, then in facts."""
 
 from __future__ import annotations
 
@@ -8,40 +8,20 @@ from pathlib import Path
 
 import msgspec
 
-from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
-from gossamer.agent.findings import FINDING, REMEDY
-from gossamer.config import load
-from gossamer.errors import SeedError
+from gossamer.agent.case import Case, gather
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.left_out import FAULTS, left_out
+from gossamer.agent.numbers import span
+from gossamer.agent.waiting import host_sentence, soon_left_out, waits_for
 from gossamer.frontier.reader import FrontierReader, HostView
 from gossamer.model import State, VisitRecord
-from gossamer.model.domain import registered_domain
-from gossamer.model.url import host_of, seed_url, split, why_not
-from gossamer.rules.policy import Policy
-from gossamer.rules.scope import Scope
-from gossamer.rules.yields import Standing, place_of
+from gossamer.rules.policy import BUSY
 
-EXCLUSIONS = {
-    "robots": "the robots.txt of {host} does not allow it",
-    "address": "the address or port of {host} is not allowed (private, not in --networks, or not in fetch.ports)",
-    "unwanted_type": "its type is not one of those wanted (--types)",
-    "too_large": "its Content-Length is more than scope.max_length allows",
-    "redirects": "more than ten redirects in a row led to it",
-    "scope": "it is not on a host or domain of the seeds (--scope)",
-    "length": "its URL is too long",
-    "exclude": "it matches an --exclude pattern",
-    "include": "it matches no --include pattern",
-    "trap-repeated": "its path repeats itself, as the paths of endless directories do",
-    "trap-depth": "its path has more directories than scope.max_directories allows",
-    "trap-calendar": "it is a page of a calendar, more than two years ahead or before 1970",
-    "trap-parameters": "its query repeats itself, or has too many parameters, as those of endless links do",
-    "reserved": "its text contains a reserved string (scope.reserved)",
-    "blocklist": "it is on the blocklist",
-    "purged": "its host was purged: its pages were removed for good",
-    "pattern_pages": 'a pattern it matches has as many pages as its max_pages allows ([urls."PATTERN"])',
-    "domain_hosts": "the domain of {host} has as many hosts as scope.domain_hosts allows",
-    "sitemap": "it is a sitemap, which is read for links and is no page",
-    "feed": "it is a feed, which is read for links; as a page it is not wanted (--types)",
-    "host_pages": "{host} has as many pages as its max_pages allows",
+_STATUSES = {
+    401: "the server lets in only whom it knows",
+    403: "the server does not let this crawl in",
+    404: "the server has no such page",
+    410: "the server says that the page is gone for good",
 }
 
 
@@ -51,6 +31,7 @@ class Explanation(msgspec.Struct):
     known: bool
     visit: VisitRecord | None = None
     host: HostView | None = None
+    host_sentence: str = ""  # how the host stands; empty where it is not known
 
 
 def explain(home: Path, text: str, now: float | None = None) -> Explanation:
@@ -67,86 +48,49 @@ def explain(home: Path, text: str, now: float | None = None) -> Explanation:
 
 def explain_from(reader: FrontierReader, directory: CrawlDir, text: str, now: float | None = None) -> Explanation:
     """For one who has the frontier open."""
-    url = seed_url(text)
-    if url is None:
-        raise SeedError(f"{text!r} is not a URL that can be crawled: {why_not(text)}")
-    config = load(directory.settings, resumed=True)
-    policy = Policy(config.policy, config.hosts, config.urls)
-    if "://" not in text and reader.visit(url) is None:  # a bare name is read as https; perhaps it was not
-        other = url.replace("https://", "http://", 1)
-        url = other if reader.visit(other) is not None else url
-    name = host_of(url)
-    visit, host = reader.visit(url), reader.host(name, policy.manners(name), split(url)[0])
-    now = time.time() if now is None else now
-    scope = Scope.of(config.scope, now)
-    scope.load(reader.meta_names(SEED_HOST))
-    endless = reader.meta(f"{FINDING}endless:{registered_domain(name)}") is not None
-    sentence = _unknown(url, scope, host) if visit is None else _why(visit, host, policy, endless, now)
-    return Explanation(url, sentence, visit is not None, visit, host)
+    case = gather(reader, directory, text, time.time() if now is None else now)
+    sentence = _unknown(case) if case.visit is None else _why(case, case.visit)
+    return Explanation(case.url, sentence, case.visit is not None, case.visit, case.host, host_sentence(case))
 
 
-def _unknown(url: str, scope: Scope, host: HostView | None) -> str:
-    reason = scope.judge(url)
+def _unknown(case: Case) -> str:
+    reason = case.scope.judge(case.url)
     if reason:
-        return f"This crawl does not know it, and would leave it out: {EXCLUSIONS[reason].format(host=host_of(url))}."
-    if host is None:
-        return f"This crawl does not know it, nor its host {host_of(url)}: no page fetched so far links there."
-    return (
-        f"This crawl does not know it: no page fetched so far links to it ({host.pages:,} pages of its host are known)."
+        seed = "As a seed it would be visited all the same (gossamer seeds)."
+        return f"This crawl does not know it, and would leave it out: {left_out(reason, case)}. {seed}"
+    if later := soon_left_out(case):
+        return f"This crawl does not know it, and would leave it out: {left_out(later, case)}."
+    deep = case.config.scope.max_depth
+    far = (
+        ""
+        if deep is None
+        else f", or only pages {deep} links from the seeds do, whose links are not taken (--max-depth)"
     )
+    if case.host is None:
+        return f"This crawl does not know it, nor its host {case.name}: no page fetched so far links there{far}."
+    pages = f"{case.host.pages:,} pages of its host are known"
+    return f"This crawl does not know it: no page fetched so far links to it{far} ({pages})."
 
 
-def _why(visit: VisitRecord, host: HostView | None, policy: Policy, endless: bool, now: float) -> str:
-    name = host_of(visit.url)
+def _why(case: Case, visit: VisitRecord) -> str:
+    ago = f"{span(max(case.now - visit.fetched_at, 0.0))} ago"
     if visit.state is State.FETCHED:
-        moved = " It is a redirect; where it leads is a visit of its own." if 300 <= visit.status < 400 else ""
-        return f"It was fetched {_ago(now - visit.fetched_at)}, with status {visit.status}.{moved}"
+        return f"It was fetched {ago}, with status {visit.status}{_meaning(visit)}."
     if visit.state is State.DEAD:
-        return f"It is dead: {visit.tries} tries failed, the last {_ago(now - visit.fetched_at)} ({visit.reason})."
+        failed = "the one try failed" if visit.tries == 1 else f"all {visit.tries} tries failed, the last"
+        why = FAULTS.get(visit.reason, visit.reason)
+        return f"It is dead: {why}; {failed} {ago} (gossamer control retry queues it again)."
     if visit.state is State.EXCLUDED:
-        return f"It is left out: {EXCLUSIONS.get(visit.reason, visit.reason).format(host=name)}."
-    if host is None or not host.queued:
-        return "It is queued."
-    others = f" {host.queued - 1:,} other URLs of the host are queued with it." if host.queued > 1 else ""
-    rest = f"for {_span(host.due - now)} more" if host.due > now else "no longer"
-    if policy.manners(name).blocked:
-        return f"It is queued, and stays so: its host is on the blocklist.{others}"
-    if policy.manners(name).skips and (why := _repeats(visit.url, host, endless)):
-        return why + others
-    if policy.is_down(host.failures):
-        return f"It is queued; its host is down: {host.failures} failures in a row, and it rests {rest}.{others}"
-    if host.failures:
-        return f"It is queued; its host failed {host.failures} times in a row and rests {rest}.{others}"
-    if not host.robots_known:
-        return f"It is queued; the robots.txt of its host comes first.{others}"
-    if host.due > now:
-        busy = "; it said that it is busy" if host.added_delay else ""
-        return f"It is queued; its host rests {rest} ({host.delay:.3g} s between visits{busy}).{others}"
-    return f"It is queued, and waits for its turn.{others}"
+        return f"It is left out: {left_out(visit.reason, case)}."
+    return waits_for(case)
 
 
-def _repeats(url: str, host: HostView, endless: bool) -> str:
-    if endless and not host.pages:
-        return f"It is queued, and put aside: the hosts of {registered_domain(host.name)} have no end. {REMEDY}"
-    if host.mirror_of:
-        return f"It is queued, and stays so: its host shows the pages of {host.mirror_of}, and is left. {REMEDY}"
-    place = place_of(split(url)[1])
-    barren = host.barren.get(place)
-    if barren is None or barren.standing(True) is Standing.GOOD:
-        return ""
-    last = f"the last {barren.row} pages looked at in {place} brought nothing new (the last one repeats {barren.like})"
-    if barren.standing(True) is Standing.LAST:
-        return f"It is queued, after everything else of its host: {last}."
-    found = "" if barren.standing(False) is Standing.ASIDE else ", unless a page that brought something new links to it"
-    return f"It is queued, and put aside{found}: {last}. {REMEDY}"
-
-
-def _ago(seconds: float) -> str:
-    return f"{_span(seconds)} ago"
-
-
-def _span(seconds: float) -> str:
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
+def _meaning(visit: VisitRecord) -> str:
+    status = visit.status
+    if 300 <= status < 400:
+        return ": it is a redirect, and where it leads is a visit of its own"
+    if status in BUSY:
+        return f": the server was too busy each of the {visit.tries} times" if visit.tries > 1 else ": it was too busy"
+    if status >= 500:
+        return ": the server failed, and what it sent then is stored"
+    return f": {words}" if (words := _STATUSES.get(status)) else ""

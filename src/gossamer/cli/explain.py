@@ -35,6 +35,7 @@ def explain(url: str, directory: Path, as_json: bool) -> int:
 
 def _lines(explanation: Explanation) -> list[str]:
     from gossamer.cli.numbers import count, moment
+    from gossamer.model import State
 
     rows = []
     visit, host = explanation.visit, explanation.host
@@ -59,4 +60,7 @@ def _lines(explanation: Explanation) -> list[str]:
         rows.append(("robots", robots))
         if host.failures:
             rows.append(("failures", f"{host.failures} in a row; rests until {moment(host.due)}"))
-    return [explanation.url, explanation.sentence, "", *(f"{label:<9} {text}" for label, text in rows)]
+    said = [explanation.sentence]
+    if explanation.host_sentence and not (visit is not None and visit.state is State.QUEUED):  # which tells it already
+        said.append(explanation.host_sentence)
+    return [explanation.url, *said, "", *(f"{label:<9} {text}" for label, text in rows)]

@@ -31,7 +31,7 @@ from gossamer.frontier.review import Review
 from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
-from gossamer.model import Fault, Reason, State, Visit
+from gossamer.model import Exclusion, Fault, Judgement, Reason, State, Visit
 from gossamer.model.url import split
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.robots import Robots
@@ -42,13 +42,15 @@ HOST_FAULTS = frozenset(
     {Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS, Reason.PROXY}
 )  # others are a page's own
 _NEW_LINKS_AT_ONCE = 4096  # resolved against the database together
-_MOST_REDIRECTS = 10  # one after the other
+MOST_REDIRECTS = 10  # one after the other
 _HOSTS_AT_ONCE = 64  # brought into memory together
 _EXCLUDED_AT_ONCE = 2000  # visits of a host, in one turn of the loop
 _MOMENT = 0.05  # seconds
 _SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
 _FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
-_LEFT_OUT_AS_PAGE = frozenset({"scope", "include", Reason.UNWANTED_TYPE})  # and may be a sitemap all the same
+_LEFT_OUT_AS_PAGE: frozenset[str] = frozenset(
+    {Exclusion.SCOPE, Exclusion.INCLUDE, Reason.UNWANTED_TYPE}
+)  # and may be a sitemap all the same
 
 
 class Frontier:
@@ -141,13 +143,13 @@ class Frontier:
             if is_known or key in changes:
                 continue
             counts.urls += 1
-            reason = judge(url) if depth else ""  # a seed belongs because somebody says so
-            if hops & keys.HOPS > _MOST_REDIRECTS:
-                reason = reason or "redirects"
+            reason: Judgement = judge(url) if depth else ""  # a seed belongs because somebody says so
+            if hops & keys.HOPS > MOST_REDIRECTS:
+                reason = reason or Exclusion.REDIRECTS
             if domain_hosts is not None and not reason:
                 if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
                     origin.let_in = domain_hosts.lets_in(origin, not depth)
-                reason = "" if origin.let_in else "domain_hosts"
+                reason = "" if origin.let_in else Exclusion.DOMAIN_HOSTS
             if reason:
                 counts.excluded += 1
                 changes[key] = keys.excluded_visit(depth, reason)
@@ -170,11 +172,11 @@ class Frontier:
         known = self._database.visit(key)
         if known is None:
             self.counts.urls += 1
-        elif keys.left_out(known) in (_LEFT_OUT_AS_PAGE | {"sitemap"} if again else _LEFT_OUT_AS_PAGE):
+        elif keys.left_out(known) in (_LEFT_OUT_AS_PAGE | {Exclusion.SITEMAP} if again else _LEFT_OUT_AS_PAGE):
             self.counts.excluded -= 1
         else:
             return
-        reason = "redirects" if hops > _MOST_REDIRECTS else self.scope.judge_source(url)
+        reason = Exclusion.REDIRECTS if hops > MOST_REDIRECTS else self.scope.judge_source(url)
         if reason:
             self.counts.excluded += 1
             self._changes[key] = keys.excluded_visit(depth, reason)
@@ -251,11 +253,11 @@ class Frontier:
                 return self._robots.visit(host, entry, now, self.policy)
             level.take(entry)
             if blocked or rules is None:  # a host of which all is blocked is not even asked for its rules
-                reason: str = "blocklist"
+                reason: Exclusion | Reason = Exclusion.BLOCKLIST
             elif not rules[0].allows(entry.path):
                 reason = Reason.ROBOTS
             elif manners.max_pages and host.pages + len(host.leased) >= manners.max_pages:
-                reason = "host_pages"
+                reason = Exclusion.HOST_PAGES
             else:
                 url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
                 room = self._pattern_pages.take(url) if self._pattern_pages is not None else Room.YES
@@ -269,7 +271,7 @@ class Frontier:
                     level.put_back(entry)
                     host.due = max(host.due, now + LEAST_PATIENCE)
                     return None
-                reason = "pattern_pages"
+                reason = Exclusion.PATTERN_PAGES
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
             excluded += 1
@@ -343,7 +345,13 @@ class Frontier:
         self._release(host, now, visit=visit)
 
     def settle_source(
-        self, visit: Visit, reason: str, status: int, now: float, seconds: float, stored: tuple[int, int, int] | None
+        self,
+        visit: Visit,
+        reason: Exclusion,
+        status: int,
+        now: float,
+        seconds: float,
+        stored: tuple[int, int, int] | None,
     ) -> None:
         """The visit brought a response that is in the store, but is no page: it was read for links (the reason says as
         what).

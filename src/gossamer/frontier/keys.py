@@ -26,7 +26,7 @@ from zlib import crc32
 
 import msgspec
 
-from gossamer.model import Locator, State, Visit, VisitRecord
+from gossamer.model import Exclusion, Judgement, Locator, Reason, State, Visit, VisitRecord
 from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
@@ -65,7 +65,7 @@ def queued_visit(depth: int) -> bytes:
     return _QUEUED[depth if depth < 256 else 255]
 
 
-def excluded_visit(depth: int, reason: str) -> bytes:
+def excluded_visit(depth: int, reason: Exclusion | Reason) -> bytes:
     return pack_history(State.EXCLUDED, depth, 0, 0.0, 0, reason=reason)
 
 
@@ -78,7 +78,7 @@ def pack_history(
     stored: tuple[int, int, int] | None = None,
     digest: bytes = b"",
     changes: int = 0,
-    reason: str = "",
+    reason: Judgement | Reason = "",
     validators: tuple[bytes, bytes] = (b"", b""),
 ) -> bytes:
     """`stored` is (file number, offset, length) of the WARC record; `validators` are ETag and Last-Modified as sent."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 import msgspec
@@ -14,10 +14,12 @@ from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import ReadOnlyDatabase
 from gossamer.frontier.hosts import Chunk
 from gossamer.frontier.notes import Notes, read_notes
+from gossamer.frontier.rulebook import read_rules
 from gossamer.model import State, VisitRecord
 from gossamer.model.domain import partition_of, registered_domain
 from gossamer.model.url import host_of, split
 from gossamer.rules.policy import Manners
+from gossamer.rules.robots import Robots
 from gossamer.rules.yields import Barren
 
 
@@ -37,6 +39,22 @@ class HostView(msgspec.Struct):
     barren: dict[str, Barren] = {}  # its places that brought nothing new lately
     added_delay: float = 0.0  # since it said that it is busy
     trouble: str = ""  # the reason of its last failure
+    robots_failing: float = 0.0  # since when its robots.txt cannot be had
+
+
+class Waiting(msgspec.Struct):
+    """A URL in the queue of its host."""
+
+    priority: int
+    before: int  # URLs of its host that come first, as far as priorities tell
+    tries: int  # that failed
+    suspect: bool  # found on a page that brought nothing new
+    source: bool  # a sitemap
+
+    @property
+    def aside(self) -> bool:
+        """It is not visited, while repetitions are skipped."""
+        return self.priority >= keys.ASIDE
 
 
 class HostCounts(msgspec.Struct, gc=False):
@@ -60,10 +78,13 @@ class _Facts(msgspec.Struct):
     notes: Notes
     queued: int = 0
     robots: dict[str, bytes] = {}  # by the code of the scheme
+    waiting: Waiting | None = None  # the URL that was looked for
 
 
-def _facts(prefix: int, rows: Iterable[tuple[bytes, bytes]]) -> _Facts:
-    """`prefix` is the length of what their keys have in common. The record comes before the queue."""
+def _facts(prefix: int, rows: Iterable[tuple[bytes, bytes]], wanted: str = "") -> _Facts:
+    """`prefix` is the length of what their keys have in common. The record comes before the queue, and that is in the
+    order of visits. `wanted`: code of the scheme and path of a URL that is looked for there.
+    """
     facts = _Facts(keys.HostRecord(), Notes())
     settled: dict[int, tuple[int, list[int]]] = {}
     for key, value in rows:
@@ -74,12 +95,24 @@ def _facts(prefix: int, rows: Iterable[tuple[bytes, bytes]]) -> _Facts:
         elif kind == keys.QUEUE:
             chunk = Chunk(keys.number_of(key), keys.read_chunk(value), stored=True)
             chunk.forget(*settled.get(rest[0], (0, [])))
+            if wanted and facts.waiting is None:
+                facts.waiting = _found(chunk, wanted, rest[0], facts.queued)
             facts.queued += chunk.left
         elif kind == keys.NOTES:
             facts.notes = read_notes(value)
         else:
             facts.robots[rest.decode()] = value
     return facts
+
+
+def _found(chunk: Chunk, wanted: str, priority: int, before: int) -> Waiting | None:
+    left = [entry for entry in chunk.entries if entry]
+    for place, entry in enumerate(left):
+        if entry.endswith(wanted):
+            _, tries, hops, scheme, path = keys.read_entry(entry)
+            if scheme + path == wanted:
+                return Waiting(priority, before + place, tries, bool(hops & keys.SUSPECT), bool(hops & keys.SOURCE))
+    return None
 
 
 class FrontierReader:
@@ -129,14 +162,21 @@ class FrontierReader:
         return None if value is None else keys.read_visit(key, value)
 
     def host(self, name: str, manners: Manners, origin: str) -> HostView | None:
+        return self.host_with(name, manners, f"{origin}/")[0]
+
+    def host_with(self, name: str, manners: Manners, url: str) -> tuple[HostView | None, Robots | None, Waiting | None]:
+        """A host, the rules of its robots.txt, and one of its URLs as it waits there, where there are these."""
         prefix = keys.host_prefix(self._partition(name), name)
-        rows = list(self._database.scan_hosts(prefix))
-        if not rows:
-            return None
-        facts = _facts(len(prefix), rows)
+        origin, path = split(url)
+        scheme = keys.SCHEMES[origin.partition(":")[0]]
+        rows = self._database.scan_hosts(prefix)
+        first = next(rows, None)
+        if first is None:
+            return None, None, None
+        facts = _facts(len(prefix), chain((first,), rows), scheme + path)
         record, notes = facts.record, facts.notes
-        rules = facts.robots.get(keys.SCHEMES[origin.partition(":")[0]], b"")
-        return HostView(
+        rules = facts.robots.get(scheme, b"")
+        view = HostView(
             name,
             record.pages,
             facts.queued,
@@ -150,7 +190,15 @@ class FrontierReader:
             notes.barren,
             record.added_delay,
             notes.trouble,
+            record.robots_failing,
         )
+        return view, read_rules(rules)[0] if rules else None, facts.waiting
+
+    def visits_of(self, name: str) -> Iterator[VisitRecord]:
+        """All visits of a host, by their paths."""
+        prefix = keys.host_prefix(self._partition(name), name)
+        for key, value in self._database.scan_visits(keys.visits_of(prefix)):
+            yield keys.read_visit(key, value)
 
     def hosts(self) -> Iterator[HostCounts]:
         """Every host, in no order that means anything."""

@@ -10,11 +10,10 @@ from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import Origin
 from gossamer.frontier.roster import Roster
-from gossamer.model import State
+from gossamer.model import Exclusion, State
 from gossamer.model.domain import reversed_host
 from gossamer.rules.policy import USUAL_PRIORITY
 
-PURGED = "purged"
 _AT_ONCE = 2000  # records between two turns of the loop
 
 T = TypeVar("T")
@@ -65,7 +64,7 @@ class Review:
                 if value[0] not in (State.FETCHED, State.DEAD) or self._database.visit(key) != value:
                     continue
                 visit = keys.read_visit(key, value)
-                self._database.visits[key] = keys.excluded_visit(visit.depth, PURGED)
+                self._database.visits[key] = keys.excluded_visit(visit.depth, Exclusion.PURGED)
                 self._counts.excluded += 1
                 pages += visit.state is State.FETCHED
                 dead += visit.state is State.DEAD

@@ -1,8 +1,21 @@
 """The nouns: frozen or slotted, no I/O. Every other folder speaks in these."""
 
 from gossamer.model.document import Document, Link
+from gossamer.model.exclusion import Exclusion, Judgement
 from gossamer.model.locator import Locator
 from gossamer.model.page import Fault, Page, Reason
 from gossamer.model.visit import State, Visit, VisitRecord
 
-__all__ = ["Document", "Fault", "Link", "Locator", "Page", "Reason", "State", "Visit", "VisitRecord"]
+__all__ = [
+    "Document",
+    "Exclusion",
+    "Fault",
+    "Judgement",
+    "Link",
+    "Locator",
+    "Page",
+    "Reason",
+    "State",
+    "Visit",
+    "VisitRecord",
+]

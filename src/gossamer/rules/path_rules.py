@@ -115,6 +115,11 @@ class PathRules:
             rank = self._rank(path)
         return rank & 1 == 1
 
+    def deciding(self, path: str) -> str:
+        """The pattern that decides, for people: all are gone through. Empty where none matches."""
+        ranked = sorted(self.patterns, key=lambda pattern: -2 * len(pattern) - self.patterns[pattern])
+        return next((pattern for pattern in ranked if not PathRules({pattern: False}).allows(path)), "")
+
     def _rank(self, path: str) -> int:
         rank = self._exact.get(path, _NO_RULE)
         # The longest prefix of `path` in a sorted list begins its predecessor there, or is it.

@@ -85,6 +85,16 @@ class Robots:
         """`path` with its query, as in a normalised URL. /robots.txt itself is always allowed (section 2.2.2)."""
         return self.unrestricted or self._rules.allows(path) or path == "/robots.txt"
 
+    def line(self, path: str) -> str:
+        """The line that decides on a path, for people; empty where there is none."""
+        pattern = self._rules.deciding(path)
+        return f"{'Allow' if self._rules.patterns[pattern] else 'Disallow'}: {pattern}" if pattern else ""
+
+    @property
+    def patterns(self) -> Mapping[str, bool]:
+        """Whether each allows."""
+        return self._rules.patterns
+
     def to_bytes(self) -> bytes:
         patterns = self._rules.patterns.items()
         allowed = [pattern for pattern, allow in patterns if allow]

@@ -8,11 +8,12 @@ from typing import Final
 
 from gossamer.config import ScopeConfig
 from gossamer.errors import ConfigError
+from gossamer.model import Exclusion, Judgement
 from gossamer.model.domain import registered_domain
 from gossamer.model.url import MAX_LENGTH, host_of
 from gossamer.rules.calendars import Calendars
 from gossamer.rules.parameters import explodes
-from gossamer.rules.traps import CALENDAR, MAX_DIRECTORIES, MAX_REPEATS, PARAMETERS, looks_like_trap
+from gossamer.rules.traps import MAX_DIRECTORIES, MAX_REPEATS, looks_like_trap
 
 MODES: Final = ("host", "domain", "any")
 
@@ -86,12 +87,8 @@ class Scope:
         self.load((host,))
         return host
 
-    def judge(self, url: str) -> str:
-        """Empty when the normalised URL belongs, or else the rule that excludes it.
-
-        One of "scope", "length", "exclude", "include", "trap-repeated", "trap-depth", "trap-calendar",
-        "trap-parameters".
-        """
+    def judge(self, url: str) -> Judgement:
+        """Empty when the normalised URL belongs, or else the rule that excludes it."""
         slash = url.find("/", 8)
         if not self._everywhere:
             origin = url[:slash]
@@ -99,27 +96,27 @@ class Scope:
             if inside is None:
                 inside = self._remember(origin, url)
             if not inside:
-                return "scope"
+                return Exclusion.SCOPE
         if len(url) > self.max_url_length:
-            return "length"
+            return Exclusion.LENGTH
         if self._exclude and any(excluded.search(url) for excluded in self._exclude):
-            return "exclude"
+            return Exclusion.EXCLUDE
         if self._include and not any(included.search(url) for included in self._include):
-            return "include"
+            return Exclusion.INCLUDE
         if url.count("/") > self._harmless and (reason := looks_like_trap(url[slash:], self.max_directories)):
             return reason
         # Every new URL comes here, and most have neither a year nor a query.
         if ("/2" in url or "/1" in url or "=" in url) and self._beyond is not None and self._beyond(url, slash):
-            return CALENDAR
-        return PARAMETERS if "?" in url and explodes(url[url.index("?") + 1 :]) else ""
+            return Exclusion.CALENDAR
+        return Exclusion.PARAMETERS if "?" in url and explodes(url[url.index("?") + 1 :]) else ""
 
-    def judge_source(self, url: str) -> str:
+    def judge_source(self, url: str) -> Judgement:
         """As `judge`, of a sitemap that a host of the crawl names as its own: it may be anywhere, and is no page that
-        would have to match a pattern. One of "length", "exclude".
+        would have to match a pattern.
         """
         if len(url) > self.max_url_length:
-            return "length"
-        return "exclude" if any(excluded.search(url) for excluded in self._exclude) else ""
+            return Exclusion.LENGTH
+        return Exclusion.EXCLUDE if any(excluded.search(url) for excluded in self._exclude) else ""
 
     def has_host(self, host: str) -> bool:
         """Whether pages of this host may belong."""

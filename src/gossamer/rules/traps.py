@@ -8,27 +8,24 @@ from __future__ import annotations
 
 from typing import Final
 
+from gossamer.model import Exclusion, Judgement
+
 MAX_DIRECTORIES: Final = 20
 MAX_REPEATS: Final = 2
 _MOST_ANYWHERE: Final = 3
 
-REPEATED: Final = "trap-repeated"
-DEEP: Final = "trap-depth"
-CALENDAR: Final = "trap-calendar"
-PARAMETERS: Final = "trap-parameters"
 
-
-def looks_like_trap(path: str, max_directories: int = MAX_DIRECTORIES) -> str:
+def looks_like_trap(path: str, max_directories: int = MAX_DIRECTORIES) -> Judgement:
     """The reason, or "". `path` as in a normalised URL, with or without its query."""
     mark = path.find("?")
     segments = (path if mark < 0 else path[:mark]).split("/")
     if len(segments) - 2 > max_directories:
-        return DEEP
+        return Exclusion.DEEP
     # Whatever comes three times leaves two segments over, so nearly all paths end here.
     if len(segments) - len(set(segments)) < MAX_REPEATS:
         return ""
     del segments[0]  # it is empty
-    return REPEATED if _repeats(segments) or _comes_back(segments) else ""
+    return Exclusion.REPEATED if _repeats(segments) or _comes_back(segments) else ""
 
 
 def _repeats(segments: list[str]) -> bool:

@@ -20,9 +20,11 @@ from gossamer.service.keys import KeyRing
 from gossamer.service.live import Live
 from gossamer.service.origin import Names
 from gossamer.service.pages import ROUTERS
+from gossamer.service.pages.frame import answer_browsers
 from gossamer.service.pages.outcomes import Outcomes
 from gossamer.service.picture import Watcher
 from gossamer.service.problems import answer_with_problems
+from gossamer.service.report_maker import ReportMaker
 from gossamer.service.routes import about, control, crawl, events, health, metrics, pages, search
 from gossamer.service.sessions import Sessions
 
@@ -46,7 +48,8 @@ def create_app(
 
     `host` is where it listens; `origins` are addresses under which a proxy publishes it (https://search.example.org).
     Routes find in `app.state`: `view` (the crawl), `watcher` and `live` (what it does now, once and as it happens),
-    `gate` (who may ask), `names` (what this service is called), `outcomes` (what became of commands).
+    `gate` (who may ask), `names` (what this service is called), `outcomes` (what became of commands),
+    `report` (who makes one).
     """
     app = FastAPI(
         title="Gossamer",
@@ -66,7 +69,9 @@ def create_app(
     app.state.gate = gate = Gate(keys, Sessions(keys))
     app.state.names = names = Names(host, origins)
     app.state.outcomes = Outcomes()
+    app.state.report = ReportMaker(home)
     answer_with_problems(app)
+    answer_browsers(app)
     for part in (search, pages, crawl, events, control, health, metrics, about):
         app.include_router(part.router)
     for router in ROUTERS:
@@ -84,5 +89,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     opening = asyncio.create_task(anyio.to_thread.run_sync(view.open))
     yield
     app.state.live.end()
+    app.state.report.close()
     await opening
     view.close()

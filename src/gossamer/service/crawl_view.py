@@ -12,6 +12,7 @@ from threading import Lock
 import msgspec
 
 from gossamer.agent import Explanation, PageReader, Progress, StoredPage
+from gossamer.agent.case import Case, gather
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
 from gossamer.errors import GossamerError
@@ -20,6 +21,7 @@ from gossamer.index import Search
 from gossamer.model import VisitRecord
 from gossamer.service.host_list import HostList
 from gossamer.service.problems import Problem
+from gossamer.store import Capture, StorePosition, captures_of
 
 
 class CrawlView:
@@ -56,6 +58,16 @@ class CrawlView:
 
     def explain(self, text: str) -> Explanation:
         return explain_from(self.frontier(), self.directory, text, self.clock())
+
+    def case(self, text: str) -> Case:
+        """A URL or host, and all of the crawl that bears on it."""
+        return gather(self.frontier(), self.directory, text, self.clock())
+
+    def history(self, url: str) -> tuple[list[Capture], bool]:
+        """All captures of a URL, the newest first, and whether all that is stored was looked at."""
+        stored = self.frontier().meta("store")
+        position = msgspec.msgpack.decode(stored, type=StorePosition) if stored else StorePosition()
+        return captures_of(url, self.directory.warc, position)
 
     def open(self) -> None:
         """Before anybody asks: it takes a moment."""

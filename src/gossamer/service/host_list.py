@@ -16,7 +16,7 @@ from gossamer.frontier.reader import FrontierReader, HostCounts
 from gossamer.service.host_tables import HostTables, tables_of
 from gossamer.service.problems import Problem
 
-Order = Literal["pages", "queued", "name"]
+Order = Literal["pages", "queued", "failures", "name"]
 _READ_SECONDS = 4.0  # that hosts are read for; a crawl may know millions
 _LOOK = 4096  # hosts between two looks at the clock
 _KEEP = 20.0  # times as long as reading took, a list is used
@@ -70,14 +70,15 @@ class HostList:
         self._lock = Lock()
         self._snapshot: _Snapshot | None = None
 
-    def part(self, order: Order, prefix: str, limit: int, cursor: str) -> HostPage:
+    def part(self, order: Order, prefix: str, limit: int, cursor: str, inside: str = "") -> HostPage:
+        """Names that begin with `prefix` and have `inside` somewhere."""
         after = read_cursor(cursor)
         snapshot = self._current()
         rows = snapshot.by(order)
         start = bisect_right(rows, after, key=lambda row: row[:2]) if after else 0
         chosen: list[tuple[float, str, HostCounts]] = []
         for row in rows[start:] if start else rows:
-            if row[1].startswith(prefix):
+            if row[1].startswith(prefix) and inside in row[1]:
                 chosen.append(row)
                 if len(chosen) > limit:
                     break

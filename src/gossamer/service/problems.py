@@ -50,7 +50,7 @@ class Problem(Exception):
 def answer_with_problems(app: FastAPI) -> None:
     """Have the app answer its errors so; those that are bugs are for the `Envelope`."""
     app.add_exception_handler(Problem, _problem)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(HTTPException, of_framework)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(GossamerError, _ours)
 
@@ -60,7 +60,7 @@ async def _problem(request: Request, error: Exception) -> Response:
     return error.response()
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def of_framework(request: Request, error: Exception) -> Response:
     """Of the framework: no such route, or not by this method."""
     assert isinstance(error, HTTPException)
     if error.status_code == 400:

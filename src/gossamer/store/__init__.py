@@ -2,6 +2,7 @@
 
 from gossamer.store.captures import Capture, Captures, Place, StoredFile, committed_files
 from gossamer.store.committed import CommittedNote, read_committed
+from gossamer.store.history import captures_of
 from gossamer.store.reader import Record, RecordFiles, directories_of
 from gossamer.store.store import Store, StorePosition
 from gossamer.store.warc import payload_digest
@@ -16,6 +17,7 @@ __all__ = [
     "Store",
     "StorePosition",
     "StoredFile",
+    "captures_of",
     "committed_files",
     "directories_of",
     "payload_digest",

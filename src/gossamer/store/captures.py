@@ -113,7 +113,7 @@ class Captures:
                     continue
                 with lines:
                     for line in lines:
-                        found = _capture(line.rstrip(b"\n"), name, number, 0) if mark in line else None
+                        found = read_capture(line.rstrip(b"\n"), name, number, 0) if mark in line else None
                         if found is not None and not found.is_revisit:
                             yield found.stored
 
@@ -150,7 +150,7 @@ class Captures:
                 continue
             try:
                 for line, behind in _lines(file, at, stop):
-                    capture = _capture(line, name, number, behind)
+                    capture = read_capture(line, name, number, behind)
                     if capture is not None:
                         yield capture
             finally:
@@ -175,7 +175,7 @@ def _lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
             rest = b""
 
 
-def _capture(line: bytes, directory: str, number: int, behind: int) -> Capture | None:
+def read_capture(line: bytes, directory: str, number: int, behind: int) -> Capture | None:
     try:
         _, stamp, fields = line.split(b" ", 2)
         found = _read_line(fields)

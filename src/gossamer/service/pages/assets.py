@@ -20,11 +20,12 @@ _TYPES: Final = {
     "dashboard.js": "text/javascript; charset=utf-8",
     "gossamer.js": "text/javascript; charset=utf-8",
     "controls.js": "text/javascript; charset=utf-8",
+    "hours.js": "text/javascript; charset=utf-8",
     "gossamer.svg": "image/svg+xml",
 }
 _comments = re.compile(rb"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")
 _spaces = re.compile(rb"\s++")
-_around = re.compile(rb" ?([{};,]) ?")
+_around = re.compile(rb" ?([{};,>]) ?")
 
 
 def squeezed(css: bytes) -> bytes:

@@ -83,7 +83,7 @@ def _add_settings(found: Controls, config: Config) -> None:
     found.paused = config.agent.paused
     found.limits = shown(config)
     found.schedule = config.fetch.schedule
-    found.week = Week.of(found.schedule).rows()
+    found.week = Week.of(found.schedule).rows(config.fetch.rate)
     if found.admin:
         listed = config.policy.blocklist
         found.blocklist = list(listed[:_BLOCKED])
@@ -118,7 +118,7 @@ def strip(request: Request, caller: Admin, given: Fields) -> HTMLResponse:
     if given.get("paint"):
         lines = week.lines()
         text, wrong = _foretell(request, ACTIONS["schedule"], {**given, "schedule": "\n".join(lines)})
-    known["controls"].week = week.rows(each=bool(given.get("each")))
+    known["controls"].week = week.rows(float(known["controls"].limits.get("rate", 0)), bool(given.get("each")))
     return render(request, "strip.html", caller, lines="\n".join(lines), text=text, wrong=wrong, **known)
 
 

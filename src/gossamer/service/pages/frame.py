@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
 
 from gossamer.errors import GossamerError
 from gossamer.service.callers import Caller, needs
 from gossamer.service.crawl_view import CrawlView
 from gossamer.service.pages import words
 from gossamer.service.pages.assets import asset
-from gossamer.service.problems import Problem
+from gossamer.service.problems import Problem, of_framework
 
 Reader = Annotated[Caller, Depends(needs("search"))]
 
@@ -103,6 +104,21 @@ def render(
         "now": time.time(),
     }
     return HTMLResponse(_templates.get_template(template).render(common | more), status)
+
+
+def answer_browsers(app: FastAPI) -> None:
+    """A person who asks for what is not there gets a page; programs get problem+json as everywhere."""
+
+    async def missing(request: Request, error: Exception) -> Response:
+        refusal = await of_framework(request, error)
+        accepts = "text/html" in request.headers.get("accept", "")
+        if not (refusal.status_code == 404 and accepts) or request.url.path.startswith("/api/"):
+            return refusal
+        page = trouble(request, 404, f"There is nothing at {request.url.path[:200]}.")
+        page.headers.update(HEADERS)
+        return page
+
+    app.add_exception_handler(HTTPException, missing)
 
 
 def _refused(request: Request, problem: Problem) -> Response:

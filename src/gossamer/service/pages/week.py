@@ -14,6 +14,7 @@ from gossamer.config import Hours, hours
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _WEEK: Final = frozenset(range(7))
 _DAY: Final = 24 * 60
+HIGH: Final = 10.0
 
 
 class Caps(NamedTuple):
@@ -42,10 +43,6 @@ class Caps(NamedTuple):
             said.append(f"{numbers.size(self.bandwidth)}/s" if self.bandwidth else "no cap on bytes")
         return " and ".join(said) or "as usual"
 
-    def short(self) -> str:
-        """For a cell."""
-        return f"{self.rate:g}" if self.rate and self.rate < 1000 else ""
-
     def text(self) -> str:
         """As a line of the schedule has it."""
         if self.pause:
@@ -60,12 +57,13 @@ USUAL: Final = Caps()
 Run = tuple[int, int, Caps]  # from minute, to minute
 
 
-class Cell(msgspec.Struct, frozen=True):
-    """An hour as it is drawn; `mixed`: more than one thing holds in it."""
+class Bar(msgspec.Struct, frozen=True):
+    """What holds for a while, as it is drawn: in hours from the left, and HIGH from the ground."""
 
-    hour: int
+    x: float
+    width: float
+    height: float
     kind: str
-    short: str
     words: str
 
 
@@ -74,7 +72,7 @@ class Row(msgspec.Struct, frozen=True):
 
     name: str
     days: str  # their numbers, 0 is Monday
-    cells: list[Cell]
+    bars: list[Bar]
 
 
 class Week:
@@ -119,13 +117,15 @@ class Week:
             for (caps, start, end), days in sorted(found.items(), key=lambda item: (min(item[1]), item[0][1]))
         ]
 
-    def rows(self, each: bool = False) -> list[Row]:
-        """Days that are alike in one row, or each day in its own."""
+    def rows(self, rate: float = 0.0, each: bool = False) -> list[Row]:
+        """Days that are alike in one row, or each day in its own. `rate` is the crawl's own cap."""
+        caps = [caps for runs in self.days for _, _, caps in runs]
+        top = max([rate, *(each.rate or 0.0 for each in caps)]) * (1 if rate else 1.5)
         groups: dict[object, list[int]] = {}
         for day, runs in enumerate(self.days):
             groups.setdefault(day if each else tuple(runs), []).append(day)
         return [
-            Row(_days(days) or "Every day", "".join(map(str, days)), list(self._cells(days[0])))
+            Row(_days(days) or "Every day", "".join(map(str, days)), list(_bars(self.days[days[0]], rate, top)))
             for days in groups.values()
         ]
 
@@ -137,12 +137,14 @@ class Week:
                 found[caps.kind] += end - start
         return found
 
-    def _cells(self, day: int) -> Iterator[Cell]:
-        for hour in range(24):
-            inside = [caps for start, end, caps in self.days[day] if start < 60 * hour + 60 and end > 60 * hour]
-            said = " then ".join(caps.words() for caps in inside)
-            kind, short = (inside[0].kind, inside[0].short()) if len(inside) == 1 else ("mixed", "")
-            yield Cell(hour, kind, short, f"{hour:02d}:00 to {hour + 1:02d}:00: {said}")
+
+def _bars(runs: Sequence[Run], usual: float, top: float) -> Iterator[Bar]:
+    """As high as the cap is, of the highest there is; without one as high as can be."""
+    for start, end, caps in runs:
+        rate = usual if caps.rate is None else caps.rate
+        height = 0.0 if caps.pause else max(1.0, round(HIGH * rate / top, 2)) if rate else HIGH
+        said = f"{_times(start, end) or 'all day'}: {caps.words()}"
+        yield Bar(round(start / 60, 3), round((end - start) / 60, 3), height, caps.kind, said)
 
 
 def painted(lines: Sequence[str], paint: str, caps: str) -> Week:

@@ -41,7 +41,7 @@ def status(view: View) -> Response:
 @router.get("/hosts", **answering(HostsAnswer, 404))
 def hosts(
     view: View,
-    sort: Annotated[Order, Query(description="Most pages, most queued URLs, or names first.")] = "pages",
+    sort: Annotated[Order, Query(description="Most pages, queued URLs or failures first, or names.")] = "pages",
     prefix: Annotated[str, Query(max_length=255, description="Only names that begin so.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000, description="Hosts at most.")] = 100,
     cursor: Annotated[str, Query(max_length=2000, description="`next` of the answer before.")] = "",
