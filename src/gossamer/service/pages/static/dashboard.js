@@ -42,8 +42,18 @@ function listen() {
   });
   source.addEventListener("error", () => {
     silent.hidden = false;
-    if (source && source.readyState === EventSource.CLOSED) timer = setTimeout(listen, RETRY);
+    if (source && source.readyState === EventSource.CLOSED) timer = setTimeout(ask, RETRY); // it was refused
   });
+}
+
+async function ask() {
+  try {
+    const page = await fetch(location.href, { redirect: "manual" });
+    if (page.type === "opaqueredirect") location.reload(); // to the login
+  } catch {
+    // away still
+  }
+  listen();
 }
 
 // A page that nobody looks at needs no news, and browsers allow few streams at a time.
