@@ -16,7 +16,7 @@ import httpx
 import pytest
 from commanding import running
 from crawling import crawl
-from serving import served
+from serving import client, served
 
 from gossamer.agent.history import Sample
 from gossamer.agent.progress import Progress
@@ -120,6 +120,18 @@ def test_it_goes_on_while_the_crawl_does(tmp_path: Path) -> None:
         assert "sentence" in boards[0]
         assert len(boards[1]) < len(boards[0]) / 2  # then only what has changed
         assert boards[1]["asof"] != boards[0]["asof"]
+
+
+def test_the_last_commit_of_a_crawl_is_seen_by_those_who_read_it_all_the_time(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with SimServer.running(World(1, 20, 50)) as web, client(home) as api:
+        with running(home, [web.world.url(0)], web.connect, rate="50") as going:
+            while api.get("/api/v1/status").json().get("pages", 0) < 50:
+                pass
+            going.control.stop()
+            summary = going.end()
+        status = api.get("/api/v1/status").json()
+        assert (status["pages"], status["reason"], status["running"]) == (summary.pages, "stopped", False)
 
 
 def _some(response: httpx.Response, number: int) -> list[Event]:

@@ -66,7 +66,7 @@ def rates(samples: Sequence[Sample], field: str, over: Window) -> list[float]:
     for number in range(over.buckets):
         passed = min(edges[number + 1], times[-1]) - edges[number]
         added = totals[number + 1] - totals[number]
-        if 0 < passed < min(over.step, LEAST):  # hardly begun: what came just before belongs to it
+        if 0 < passed < 0.99 * min(over.step, LEAST):  # hardly begun: what came just before belongs to it
             passed = LEAST
             added = totals[number + 1] - _total(samples, times, field, times[-1] - LEAST)
         found.append(max(0.0, added / passed) if passed > 0 else 0.0)
