@@ -77,7 +77,7 @@ def test_it_is_small_and_needs_nothing_else() -> None:
 def test_what_is_served_says_the_same_in_fewer_bytes() -> None:
     plain = b'/* a * b **/\na > b,\n  .c:hover { margin: 0 -1px;\n  content: "\\b7"; }\n'
     plain += b"@media (min-width: 1px) { a { top: 0; } }\n"
-    assert squeezed(plain) == b'a > b,.c:hover{margin:0 -1px;content:"\\b7"}@media (min-width:1px){a{top:0}}'
+    assert squeezed(plain) == b'a>b,.c:hover{margin:0 -1px;content:"\\b7"}@media (min-width:1px){a{top:0}}'
     assert squeezed(squeezed(CSS.encode())) == squeezed(CSS.encode())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import time
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +17,8 @@ _HEADING = "# A crawl of gossamer, directory format {format}."
 # All that a crawl stopped in its first moment has left, and keys that were made before it.
 _BEFORE_SETTINGS = {"lock", "logs", "gossamer.toml.new", "keys.json"}
 _FORMAT = re.compile(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
+
+_TRIES, _MOMENT = 5, 0.01  # seconds
 
 SEED_HOST = "seed "  # in the frontier, before the name of each seed's host
 
@@ -79,7 +82,7 @@ class CrawlDir:
         except OSError as error:
             raise CrawlDirError(f"{self.home} cannot be written: {error.strerror}. Choose another --dir.") from error
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _hold(lock)
         except BlockingIOError:
             lock.seek(0)
             owner = lock.read().strip() or "unknown"
@@ -122,6 +125,16 @@ class CrawlDir:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def _hold(lock: IO[str]) -> None:
+    """For ourselves alone. Who asks whether the crawl runs holds it for a moment, which is no reason to give up."""
+    for _ in range(_TRIES):
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_MOMENT)
+    return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def give_to_owner(path: Path, home: Path) -> None:

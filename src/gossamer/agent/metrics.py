@@ -56,9 +56,17 @@ def about(progress: Progress) -> Iterator[Metric]:
     yield _gauge("gossamer_committed_timestamp_seconds", "When the last commit was made.", progress.updated_at)
     yield _gauge("gossamer_run_seconds", "How long this run, or the last one, has lasted.", progress.seconds)
     yield _gauge("gossamer_run_cpu_seconds", "User and system time of this run, or the last one.", progress.cpu_seconds)
+    asked = {"all": progress.requests, "robots": progress.robots_asked, "dns": progress.dns_asked}
+    help = "Requests of this run, or the last one; of these for robots.txt, and names asked of DNS servers."
+    yield Metric("gossamer_run_requests", "gauge", help, asked, "what")
     yield _gauge("gossamer_pages_per_second", "Pages a second over the last seconds.", progress.pages_per_s * running)
     yield _gauge("gossamer_bytes_per_second", "Bytes a second over the last seconds.", progress.bytes_per_s * running)
     yield _gauge("gossamer_in_flight", "Visits under way.", progress.in_flight * running)
+    took = {"mean": progress.latency * running, "95": progress.latency_95 * running}
+    yield Metric("gossamer_response_seconds", "gauge", "How long responses take, over the last seconds.", took, "of")
+    yield _gauge("gossamer_core_ratio", "Share of a core that the agent uses.", progress.core * running)
+    yield _gauge("gossamer_memory_bytes", "Resident memory of the agent.", progress.memory * running)
+    yield _gauge("gossamer_lag_seconds", "How late the last commit came.", progress.lag * running)
     yield _gauge("gossamer_hosts", "Hosts known.", progress.hosts)
     yield Metric("gossamer_hosts_scheduled", "gauge", "Hosts with URLs in memory, by what they do.", places, "place")
     yield _gauge("gossamer_urls_aside", "Queued URLs in places that bring nothing new, which are left.", progress.aside)
@@ -73,6 +81,7 @@ def totals(statistics: Statistics) -> Iterator[Metric]:
     yield _counter("gossamer_received_bytes_total", "Bytes received, heads included.", statistics.bytes)
     reasons = dict(sorted(statistics.reasons.items()))
     yield Metric("gossamer_failures_total", "counter", "Failed tries, by reason.", reasons, "reason")
+    yield _counter("gossamer_left_out_total", "Visits that found what is not wanted.", statistics.left_out)
     yield _counter("gossamer_robots_total", "robots.txt files asked for.", statistics.robots)
     yield _counter("gossamer_sources_total", "Sitemaps and feeds read for links.", statistics.sources)
     yield _counter("gossamer_links_total", "Links found.", statistics.links)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -55,11 +57,12 @@ class PageReader:
         self._clock = clock
         self._lock = Lock()
         self._refreshing = Lock()
-        self._scratch = tempfile.TemporaryDirectory(prefix="gossamer-")
+        scratch = tempfile.mkdtemp(prefix="gossamer-")
+        self._clean = weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)  # also of one that is let go
         try:
-            self._frontier = FrontierReader(directory.frontier, Path(self._scratch.name))
+            self._frontier = FrontierReader(directory.frontier, Path(scratch))
         except BaseException:
-            self._scratch.cleanup()
+            self._clean()
             raise
         self._refreshed = clock()
         self._files = RecordFiles([self._warc], self._most)
@@ -74,7 +77,7 @@ class PageReader:
         with self._lock:
             self._files.close()
             self._frontier.close()
-            self._scratch.cleanup()
+            self._clean()
 
     def by_url(self, url: str) -> StoredPage | None:
         """The last response stored for this URL, whatever its status; None where there is none."""

@@ -33,7 +33,7 @@ class CrawlView:
         self.search = Search([self.directory.index])
         self.hosts = HostList(self.frontier)
         self._reader: PageReader | None = None
-        self._opened: tuple[int, int] | None = None
+        self._opened: tuple[int, int, bool] | None = None
         self._lock = Lock()
 
     @property
@@ -89,14 +89,18 @@ class CrawlView:
         self.search.close()
 
     def _pages(self) -> PageReader:
-        """Opened when first needed, which is slow, and again when another crawl is there under the same name."""
+        """Opened when first needed, which is slow; again when another crawl is there under the same name, and when one
+        begins or ends.
+        """
         try:
             found = os.stat(self.directory.frontier / "IDENTITY")
         except OSError:
             raise Problem(
                 404, "There is no crawl in the directory of this service yet. Start one with `gossamer crawl`."
             ) from None
-        stamp = found.st_ino, found.st_mtime_ns
+        # When a crawl ends, RocksDB writes its log into tables and removes it. A secondary that has read half of that
+        # log does not see the rest in the tables, behind what it has in memory; one that is opened then does.
+        stamp = found.st_ino, found.st_mtime_ns, self.directory.in_use()
         with self._lock:
             if self._reader is None or stamp != self._opened:
                 # One that is replaced is closed by being let go: others may be reading from it.

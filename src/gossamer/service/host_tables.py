@@ -18,16 +18,16 @@ SlowOrder = Literal["failures", "next", "queued", "host"]
 _SLOW: Final = 5.0  # seconds between visits that a host asks for: more than that is slow
 
 _WHY: Final[dict[str, str]] = {
-    Reason.DNS: "its name does not resolve",
-    Reason.CONNECT: "no connection: refused or unreachable",
-    Reason.PROXY: "the proxy cannot be used",
+    Reason.DNS: "name does not resolve",
+    Reason.CONNECT: "no connection",
+    Reason.PROXY: "proxy unusable",
     Reason.TIMEOUT: "no answer in time",
-    Reason.TLS: "no secure connection: certificate or handshake",
-    Reason.CLOSED: "it closes before the whole response",
-    Reason.PROTOCOL: "it does not speak HTTP",
-    Reason.TOO_LARGE: "its headers are too long",
-    Reason.BUSY: "it is busy (429 or 503)",
-    Reason.ROBOTS_UNREACHABLE: "its robots.txt cannot be had",
+    Reason.TLS: "TLS fails",
+    Reason.CLOSED: "cuts answers short",
+    Reason.PROTOCOL: "no HTTP",
+    Reason.TOO_LARGE: "headers too long",
+    Reason.BUSY: "busy (429, 503)",
+    Reason.ROBOTS_UNREACHABLE: "robots.txt unreachable",
 }
 
 
@@ -76,10 +76,10 @@ def is_slow(host: HostCounts) -> bool:
 def why_slow(host: HostCounts) -> str:
     """The reason of its failures, or of its delay."""
     if host.failures:
-        return _WHY.get(host.trouble, host.trouble) or "it does not answer"
+        return _WHY.get(host.trouble, host.trouble) or "no answer"
     if host.added_delay:
         return _WHY[Reason.BUSY]
-    return f"its robots.txt asks for {host.crawl_delay:g} s between visits"
+    return f"robots.txt asks for {host.crawl_delay:g} s"
 
 
 def _most(hosts: Sequence[HostCounts], by: Callable[[HostCounts], tuple[float, float]]) -> list[HostCounts]:

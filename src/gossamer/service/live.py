@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any, Final
 
 import anyio.to_thread
 import msgspec
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from gossamer.service.callers import Caller, Gate
 from gossamer.service.picture import Picture, Watcher
+
+log = logging.getLogger(__name__)
 
 MEDIA_TYPE: Final = "text/event-stream"
 HEARTBEAT: Final = 15.0  # seconds without news after which a sign of life is sent
@@ -35,7 +40,7 @@ class Live:
         self._news = asyncio.Event()
         self._ended = False
 
-    async def pictures(self) -> AsyncIterator[Picture]:
+    async def pictures(self) -> AsyncGenerator[Picture]:
         """The newest at once, then each new one; until the service stops."""
         self._streams += 1
         if self._streams == 1:
@@ -63,13 +68,20 @@ class Live:
 
     async def _look(self) -> None:
         while True:
-            picture = await anyio.to_thread.run_sync(self._watcher.picture)
-            if picture is not self._picture:
-                self._picture = picture
-                self._number += 1
-                self._news.set()
-                self._news = asyncio.Event()
+            try:
+                picture = await anyio.to_thread.run_sync(self._watcher.picture)
+            except Exception:  # what is shown gets old, and says so
+                log.exception("the crawl cannot be looked at")
+            else:
+                self._tell(picture)
             await asyncio.sleep(self._pace)
+
+    def _tell(self, picture: Picture) -> None:
+        if picture is not self._picture:
+            self._picture = picture
+            self._number += 1
+            self._news.set()
+            self._news = asyncio.Event()
 
     async def _look_at_hosts(self) -> None:
         while True:
@@ -78,7 +90,17 @@ class Live:
 
 
 class EventStream(StreamingResponse):
+    """Invariant: when the one who listens has gone, so has what made the events."""
+
     media_type = MEDIA_TYPE
+
+    def __init__(self, content: AsyncGenerator[bytes], status_code: int = 200) -> None:
+        super().__init__(content, status_code)
+        self._events = content
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._events):
+            await super().__call__(scope, receive, send)
 
 
 def event(name: str, data: Any, number: str = "") -> bytes:
@@ -89,21 +111,22 @@ def event(name: str, data: Any, number: str = "") -> bytes:
 
 async def stream(
     live: Live, gate: Gate, caller: Caller, tell: Callable[[Picture], bytes], clock: Callable[[], float]
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes]:
     """What `tell` says of each picture, until the caller may no longer ask or the service stops. The last event, `end`,
     gives the reason, so that a browser need not guess.
     """
     yield f"retry: {RETRY}\n\n".encode()
     told = clock()
-    async for picture in live.pictures():
-        if not gate.holds(caller):
-            yield event("end", {"reason": "key"})
-            return
-        now = clock()
-        said = tell(picture)
-        if not said and now - told >= HEARTBEAT:
-            said = b": nothing new\n\n"
-        if said:
-            told = now
-            yield said
+    async with aclosing(live.pictures()) as pictures:
+        async for picture in pictures:
+            if not gate.holds(caller):
+                yield event("end", {"reason": "key"})
+                return
+            now = clock()
+            said = tell(picture)
+            if not said and now - told >= HEARTBEAT:
+                said = b": nothing new\n\n"
+            if said:
+                told = now
+                yield said
     yield event("end", {"reason": "service"})

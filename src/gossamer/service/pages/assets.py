@@ -25,7 +25,7 @@ _TYPES: Final = {
 }
 _comments = re.compile(rb"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")
 _spaces = re.compile(rb"\s++")
-_around = re.compile(rb" ?([{};,]) ?")
+_around = re.compile(rb" ?([{};,>]) ?")
 
 
 def squeezed(css: bytes) -> bytes:

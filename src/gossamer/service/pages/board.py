@@ -22,15 +22,18 @@ from gossamer.service.pages.sentence import sentence
 from gossamer.service.picture import Picture
 
 Board = dict[str, str]
+Row = dict[str, str]
 
 RANGES: Final = {"15min": "15 min", "6h": "6 h", "all": "all"}
 STAGES: Final = ("fetch", "parse", "store", "frontier", "commit")
 REASONS: Final = 6  # of faults that are listed
+AgentOrder: Final = ("process", "core", "memory")
 AGENTS: Final = 3  # rows: the agent, the index, the service
-_RECENT: Final = 900.0  # seconds of a sparkline
-_SPARK: Final = 60  # buckets of it
+DOMAINS: Final = 5  # that are listed
+_SPARK: Final = 60  # buckets of a sparkline
 _SPARK_HEIGHT: Final = 40
-_LONG: Final = 6 * 3600.0
+# Seconds that are shown: while the crawl is young, no more than it has.
+_SPANS: Final = {"15min": (60.0, 300.0, 900.0), "6h": (60.0, 300.0, 900.0, 3600.0, 6 * 3600.0)}
 _MINUTE: Final = 60.0
 _LATELY: Final = 10.0  # seconds over which what happens now is counted
 
@@ -41,11 +44,12 @@ class Choice(msgspec.Struct, frozen=True):
     range: str = "15min"
     busy: str = "pages"
     slow: str = "failures"
+    agents: str = "process"
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Choice:
         """What is not understood is as usual."""
-        known = {"range": tuple(RANGES), "busy": get_args(BusyOrder), "slow": get_args(SlowOrder)}
+        known = {"range": tuple(RANGES), "busy": get_args(BusyOrder), "slow": get_args(SlowOrder), "agents": AgentOrder}
         return cls(**{name: given[name] for name, values in known.items() if given.get(name) in values})
 
     def link(self, **other: str) -> str:
@@ -62,7 +66,7 @@ def board(picture: Picture, choice: Choice) -> Board:
     _figures(found, picture)
     _chart(found, picture, choice.range)
     _hosts(found, picture, choice)
-    _agents(found, picture)
+    _agents(found, picture, choice.agents)
     _stages(found, picture.progress)
     _facts(found, picture)
     return found
@@ -88,7 +92,7 @@ def _as_of(picture: Picture) -> str:
 
 def _figures(found: Board, picture: Picture) -> None:
     progress, samples, running = picture.progress, picture.samples, picture.progress.running
-    over = charts.window(_now(picture), _RECENT, _SPARK)
+    over = _window(picture, "15min", _SPARK)
     pages = [sum(each) for each in zip(*(charts.rates(samples, name, over) for name in OUTCOMES[:4]), strict=True)]
     faults = [value * _MINUTE for value in charts.rates(samples, "faults", over)]
     failed = _added(samples, "faults", _now(picture), _MINUTE)
@@ -110,6 +114,7 @@ def _figures(found: Board, picture: Picture) -> None:
         "faults": faults,
     }
     for name, values in curves.items():
+        found["spark@viewBox"] = f"0 0 {over.buckets} {_SPARK_HEIGHT}"
         found[f"spark.{name}@d"] = charts.area(values, max(*values, 1e-9), _SPARK_HEIGHT)
 
 
@@ -124,19 +129,15 @@ def _chart(found: Board, picture: Picture, chosen: str) -> None:
         found[f"now.{name}"] = numbers.rate(lately)
     found["chart@viewBox"] = f"0 0 {over.buckets} {charts.HEIGHT}"
     found["chart.top"], found["chart.half"] = f"{top:,g}/s", f"{top / 2:,g}"
-    end = "now" if picture.progress.running else words.moment(over.end)
-    seconds = over.end - over.start
-    found["chart.x0"], found["chart.x1"] = (f"{numbers.span(round(seconds / part))} ago" for part in (1, 2))
-    found["chart.x2"] = end
-    if not picture.progress.running:
-        found["chart.x0"], found["chart.x1"] = words.moment(over.start), ""
+    found |= dict(zip(("chart.x0", "chart.x1", "chart.x2"), _times(over, picture.progress.running), strict=True))
     found["chart@aria-label"] = (
         f"Pages a second by outcome, {RANGES[chosen]}: at most {numbers.rate(max(map(sum, zip(*series, strict=True))))}"
     )
 
 
 def _hosts(found: Board, picture: Picture, choice: Choice) -> None:
-    now, tables = picture.at, picture.tables
+    tables = picture.tables
+    now = picture.at if picture.progress.running else None
     busy = [
         {"host": host.name, "pages": numbers.count(host.pages), "queued": numbers.count(host.queued),
          "next": _next(host.due, now) if host.queued else ""}
@@ -150,41 +151,39 @@ def _hosts(found: Board, picture: Picture, choice: Choice) -> None:
     domains = [
         {"name": domain.name, "hosts": numbers.count(domain.hosts), "pages": numbers.count(domain.pages),
          "queued": numbers.count(domain.queued)}
-        for domain in tables.domains
+        for domain in tables.domains[:DOMAINS]
     ]  # fmt: skip
     _rows(found, "busy", busy, ("host", "pages", "queued", "next"))
     _rows(found, "slow", slow, ("host", "why", "failures", "queued", "next"))
-    _rows(found, "domain", domains, ("name", "hosts", "pages", "queued"))
+    _rows(found, "domain", domains, ("name", "hosts", "pages", "queued"), DOMAINS)
     for table, rows in (("busy", busy), ("slow", slow)):
         for number in range(ROWS):
             host = rows[number]["host"] if number < len(rows) else ""
             found[f"{table}.{number}.host@href"] = f"/hosts/{quote(host, safe='')}"
 
 
-def _agents(found: Board, picture: Picture) -> None:
-    progress, index = picture.progress, picture.index
-    state = "crawls" if progress.running else "not running"
-    if progress.running and progress.paused:
-        state = "paused"
-    rows = [
-        {"name": "agent", "core": _core(progress.core * progress.running), "memory": _memory(progress),
-         "partitions": numbers.count(progress.partitions), "lag": _seconds(progress.lag), "state": state}
-    ]  # fmt: skip
+def _agents(found: Board, picture: Picture, order: str) -> None:
+    """The processes of the crawl, most of what they are ordered by first."""
+    progress, index, running = picture.progress, picture.index, picture.progress.running
+    rows: list[tuple[float, int, Row]] = []
+
+    def add(name: str, core: float, memory: int, state: str, partitions: str = "", lag: str = "") -> None:
+        said = {"core": _core(core), "memory": numbers.size(memory) if memory else "none"}
+        rows.append((core, memory, {"name": name, "state": state, **said, "partitions": partitions, "lag": lag}))
+
+    state = "not running" if not running else "paused" if progress.paused else f"crawls, process {progress.pid}"
+    lag = words.took(progress.lag) if running and progress.lag else "none"
+    add("agent", progress.core * running, progress.memory * running, state, numbers.count(progress.partitions), lag)
     if index is not None:
         behind = max(0, index.total - index.done)
-        taken = picture.index_taken
-        rows.append(
-            {"name": "index", "core": _core(taken.core), "memory": numbers.size(taken.memory) if taken.memory else "",
-             "partitions": "", "lag": f"{words.percent(behind, index.total)} to do" if behind else "0 s",
-             "state": progress.beside.get("index", "") if progress.running else "not running"}
-        )  # fmt: skip
-    taken = picture.service_taken
-    state = progress.beside.get("service", "running") if progress.running else "running"
-    rows.append(
-        {"name": "service", "core": _core(taken.core), "memory": numbers.size(taken.memory), "partitions": "",
-         "lag": "", "state": state}
-    )  # fmt: skip
-    _rows(found, "agent", rows, ("name", "core", "memory", "partitions", "lag", "state"), AGENTS)
+        lag = f"{words.percent(behind, index.total)} to do" if behind else "none"
+        state = progress.beside.get("index", "") if running else "not running"
+        add("index", picture.index_taken.core, picture.index_taken.memory, state, lag=lag)
+    state = progress.beside.get("service", "") if running else ""
+    add("service", picture.service_taken.core, picture.service_taken.memory, state or "running")
+    if order != "process":
+        rows.sort(key=lambda row: row[1] if order == "memory" else row[0], reverse=True)
+    _rows(found, "agent", [row for *_, row in rows], ("name", "state", "core", "memory", "partitions", "lag"), AGENTS)
 
 
 def _stages(found: Board, progress: Progress) -> None:
@@ -208,19 +207,18 @@ def _facts(found: Board, picture: Picture) -> None:
     found["hosts.known"] = numbers.count(progress.hosts)
     found["flight"] = f"{numbers.count(progress.in_flight * progress.running)} of {numbers.count(progress.connections)}"
     found["latency"] = _seconds(progress.latency) if progress.latency else "none yet"
-    found["latency.95"] = f"within {_seconds(progress.latency_95)}" if progress.latency_95 else "none yet"
-    found["excluded"] = numbers.count(progress.excluded)
+    found["latency.95"] = _seconds(progress.latency_95) if progress.latency_95 else "none yet"
+    found["queued"], found["excluded"] = numbers.count(progress.queued), numbers.count(progress.excluded)
+    found["aside"], found["dead"] = numbers.count(progress.aside), numbers.count(progress.faults)
     found["duplicates"] = numbers.count(progress.duplicates)
     known = progress.requests - progress.dns_asked
-    found["dns"] = words.percent(known, progress.requests) if progress.dns_asked else "none asked for"
+    found["dns"] = words.percent(known, progress.requests) if progress.dns_asked else "none asked"
     found["robots"] = words.percent(progress.requests - progress.robots_asked, progress.requests)
     for name in ("pages", "frontier", "index"):
         found[f"size.{name}"] = numbers.size(picture.sizes.get(name, 0))
     found["size.free"] = numbers.size(picture.disk_free)
     for name in ("2xx", "3xx", "4xx", "5xx"):
-        number = progress.statuses.get(name, 0)
-        found[f"status.{name}"] = numbers.count(number)
-        found[f"status.{name}.share"] = words.percent(number, progress.pages)
+        found[f"status.{name}"] = numbers.count(progress.statuses.get(name, 0))
     most = sorted(progress.reasons.items(), key=lambda each: (-each[1], each[0]))[:REASONS]
     failed = [{"name": name, "count": numbers.count(number)} for name, number in most]
     _rows(found, "reason", failed, ("name", "count"), REASONS)
@@ -238,7 +236,8 @@ def _rows(
         found[f"{table}.{number}@hidden"] = "" if row else "hidden"
         for column in columns:
             found[f"{table}.{number}.{column}"] = row[column] if row else ""
-    found[f"{table}.none@hidden"] = "hidden" if rows else ""
+    if table != "agent":  # of which there is always one
+        found[f"{table}.none@hidden"] = "hidden" if rows else ""
 
 
 def _now(picture: Picture) -> float:
@@ -246,10 +245,14 @@ def _now(picture: Picture) -> float:
     return picture.progress.updated_at
 
 
-def _window(picture: Picture, chosen: str) -> Window:
+def _window(picture: Picture, chosen: str, most: int = charts.BUCKETS) -> Window:
+    samples, now = picture.samples, _now(picture)
     if chosen == "all":
-        return charts.whole(picture.samples)
-    return charts.window(_now(picture), _RECENT if chosen == "15min" else _LONG)
+        return charts.whole(samples, now)
+    age = now - samples[0].at if samples else 0.0
+    spans = _SPANS[chosen]
+    seconds = next((span for span in spans if span >= age), spans[-1])
+    return charts.window(now, seconds, min(most, round(seconds / charts.LEAST)))
 
 
 def _added(samples: Sequence[Sample], field: str, now: float, seconds: float) -> float:
@@ -258,16 +261,23 @@ def _added(samples: Sequence[Sample], field: str, now: float, seconds: float) ->
     return rates[0] * seconds
 
 
-def _next(due: float, now: float) -> str:
+def _times(over: Window, running: bool) -> tuple[str, str, str]:
+    """What is written below a chart: how long ago while it moves on, when it was afterwards."""
+    seconds = over.end - over.start
+    if running:
+        return f"{numbers.span(round(seconds))} ago", f"{numbers.span(round(seconds / 2))}", "now"
+    return words.moment(over.start), "", words.moment(over.end)
+
+
+def _next(due: float, now: float | None) -> str:
+    """Nobody is visited while nothing runs."""
+    if now is None:
+        return ""
     return f"in {words.ago(now, due).removesuffix(' ago')}" if due - now >= 1 else "now"
 
 
 def _core(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _memory(progress: Progress) -> str:
-    return numbers.size(progress.memory) if progress.memory and progress.running else ""
+    return f"{100 * share:.0f} %"  # of one: an agent has one, others may have more
 
 
 def _seconds(seconds: float) -> str:

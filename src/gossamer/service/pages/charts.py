@@ -15,6 +15,7 @@ from gossamer.agent.history import Sample
 
 OUTCOMES: Final = ("ok", "redirects", "refusals", "errors", "faults", "excluded")  # from the ground up
 BUCKETS: Final = 180
+LEAST: Final = 2.0  # seconds of a bucket: as often as samples are taken
 HEIGHT: Final = 400  # units of a chart from the ground to its top
 
 
@@ -37,13 +38,12 @@ def window(end: float, seconds: float, buckets: int = BUCKETS) -> Window:
     return Window(last - seconds, step, buckets)
 
 
-def whole(samples: Sequence[Sample], least: float = 2.0) -> Window:
-    """From the first sample to the last."""
-    if not samples:
-        return Window(0.0, least, BUCKETS)
-    seconds = samples[-1].at - samples[0].at
-    step = max(seconds / BUCKETS, least)
-    return Window(samples[0].at, step, max(1, min(BUCKETS, math.ceil(seconds / step))))
+def whole(samples: Sequence[Sample], end: float) -> Window:
+    """From the first sample on."""
+    start = samples[0].at if samples else end
+    seconds = max(end - start, LEAST)
+    buckets = max(1, min(BUCKETS, math.floor(seconds / LEAST)))
+    return Window(start, seconds / buckets, buckets)
 
 
 def levels(samples: Sequence[Sample], field: str, over: Window) -> list[float]:
@@ -65,9 +65,11 @@ def rates(samples: Sequence[Sample], field: str, over: Window) -> list[float]:
     found = []
     for number in range(over.buckets):
         passed = min(edges[number + 1], times[-1]) - edges[number]
-        added = max(0.0, totals[number + 1] - totals[number])
-        # Of a bucket that has hardly begun nothing can be said: its share of a second would be a guess.
-        found.append(added / max(passed, min(over.step, 2.0)) if passed > 0 else 0.0)
+        added = totals[number + 1] - totals[number]
+        if 0 < passed < 0.99 * min(over.step, LEAST):  # hardly begun: what came just before belongs to it
+            passed = LEAST
+            added = totals[number + 1] - _total(samples, times, field, times[-1] - LEAST)
+        found.append(max(0.0, added / passed) if passed > 0 else 0.0)
     return found
 
 
@@ -83,11 +85,11 @@ def _total(samples: Sequence[Sample], times: Sequence[float], field: str, at: fl
 
 
 def nice(top: float) -> float:
-    """The least 1, 2 or 5 times a power of ten that is not below."""
+    """The least that is not below, of numbers that are easily halved."""
     if top <= 0:
         return 1.0
     unit = 10.0 ** math.floor(math.log10(top))
-    return next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= top * (1 - 1e-9))
+    return next(factor * unit for factor in (1, 2, 3, 4, 5, 6, 8, 10) if factor * unit >= top * (1 - 1e-9))
 
 
 def area(values: Sequence[float], top: float, height: int = HEIGHT) -> str:

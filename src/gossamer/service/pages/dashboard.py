@@ -10,13 +10,21 @@ from fastapi.responses import HTMLResponse
 
 from gossamer.service.host_tables import ROWS
 from gossamer.service.live import EventStream, Live, event, stream
-from gossamer.service.pages.board import AGENTS, RANGES, REASONS, STAGES, Board, Choice, board, changes
+from gossamer.service.pages.board import AGENTS, DOMAINS, RANGES, REASONS, STAGES, Board, Choice, board, changes
 from gossamer.service.pages.charts import OUTCOMES
 from gossamer.service.pages.controls import controls
 from gossamer.service.pages.frame import Reader, new_router, render
 from gossamer.service.picture import Picture, Watcher
 
 _CALLED: Final = dict(zip(OUTCOMES, ("2xx", "3xx", "4xx", "5xx", "fault", "excluded"), strict=True))
+_FACTS: Final = {
+    "Hosts": {"ready": "hosts.ready", "in their delay": "hosts.waiting", "down": "hosts.down", "known": "hosts.known"},
+    "URLs": {"queued": "queued", "excluded": "excluded", "put aside": "aside", "dead": "dead"},
+    "Answers": {"2xx": "status.2xx", "3xx": "status.3xx", "4xx": "status.4xx", "5xx": "status.5xx"},
+    "Responses": {"mean": "latency", "95 % within": "latency.95", "under way": "flight", "repeated": "duplicates"},
+    "Cache hits": {"DNS": "dns", "robots.txt": "robots"},
+    "On disk": {"pages": "size.pages", "frontier": "size.frontier", "index": "size.index", "free": "size.free"},
+}
 _FIGURES: Final = (("pages", "Pages"), ("bytes", "Received"), ("urls", "URLs known"), ("faults", "Faults"))
 
 router = new_router()
@@ -37,10 +45,12 @@ def dashboard(request: Request, caller: Reader) -> HTMLResponse:
         ranges=RANGES,
         outcomes=[(name, _CALLED[name]) for name in OUTCOMES],
         figures=_FIGURES,
+        facts=_FACTS,
         stages=STAGES,
         rows=range(ROWS),
         reasons=range(REASONS),
         agents=range(AGENTS),
+        domains=range(DOMAINS),
         **controls(request, caller),
     )
 

@@ -39,7 +39,7 @@ class Teller:
         fresh = [sample for sample in picture.samples if sample.at > max(self._since, picture.at - LONGEST)]
         if fresh:
             self._since = fresh[-1].at
-            said += event("samples", [msgspec.structs.asdict(sample) for sample in fresh], f"{self._since:.3f}")
+            said += event("samples", [msgspec.structs.asdict(sample) for sample in fresh], repr(self._since))
         status = picture.progress.updated_at, picture.progress.running
         if status != self._status:
             self._status = status

@@ -1,0 +1,101 @@
+"""The dashboard as it is rendered: all of it without a script, in every state of a crawl."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from crawling import crawl
+from serving import client
+
+from gossamer.agent.history import Sample
+from gossamer.agent.progress import Progress
+from gossamer.frontier.reader import HostCounts
+from gossamer.service.host_tables import tables_of
+from gossamer.service.pages.board import Choice, board, changes
+from gossamer.service.picture import Picture
+from gossamer.testing import TinyWeb
+
+NOW = 1_800_000_000.0
+HOSTILE = '"><script>alert(1)</script>'
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("dashboard") / "c"
+    with TinyWeb() as web:
+        web.add_page("http://www.a.test/", ["/1", "/none", "http://b.a.test/"])
+        web.add_page("http://www.a.test/1")
+        web.add_page("http://b.a.test/")
+        crawl(home, ["http://www.a.test/"], web.connect)
+    return home
+
+
+def lived(html: str) -> set[str]:
+    return {name for names in re.findall(r'data-live="([^"]+)"', html) for name in names.split()}
+
+
+def test_everything_is_there_without_a_script(home: Path) -> None:
+    with client(home) as pages:
+        html = pages.get("/dashboard").text
+    assert "Finished: every URL in scope has been visited." in html
+    assert "4 pages" in html
+    for host in ("www.a.test", "b.a.test"):
+        assert f'href="/hosts/{host}"' in html
+    assert re.search(r'<path class="ok" data-live="chart.ok@d" d="M0 400', html)
+    assert re.search(r'<path class="refusals" data-live="chart.refusals@d" d="M0 400', html)
+    assert re.search(r'data-live="status.4xx">1<', html)
+
+
+def test_all_that_moves_has_a_place_and_every_place_something_that_moves(home: Path) -> None:
+    with client(home) as pages:
+        html = pages.get("/dashboard").text
+    found = board(Picture(NOW, True, Progress()), Choice())
+    assert lived(html) - set(found) == set()
+    assert set(found) - lived(html) == set()
+
+
+def test_before_a_crawl_there_is_a_sentence_and_no_empty_curve(tmp_path: Path) -> None:
+    with client(tmp_path) as pages:
+        answer = pages.get("/dashboard")
+    assert answer.status_code == 200
+    assert "There is no crawl here yet." in answer.text
+    assert "<svg" not in answer.text.partition("<main")[2]
+
+
+def test_choices_stand_in_the_address(home: Path) -> None:
+    with client(home) as pages:
+        html = pages.get("/dashboard?range=all&busy=host&slow=odd&agents=").text
+    assert 'href="/dashboard?range=6h&amp;busy=host"' in html
+    assert 'href="/dashboard?range=all"' in html  # back to the usual order
+    hosts = re.findall(r'data-live="busy.\d.host [^>]*>([^<]+)<', html)
+    assert hosts == ["b.a.test", "www.a.test"]
+    assert html.count('aria-sort="ascending"') == 2  # hosts, and processes
+    assert Choice.of({"range": HOSTILE}) == Choice()
+
+
+def test_only_what_has_changed_is_sent() -> None:
+    one = board(Picture(NOW, True, Progress(pages=1, updated_at=NOW)), Choice())
+    other = board(Picture(NOW, True, Progress(pages=2, updated_at=NOW)), Choice())
+    assert changes(one, one) == {}
+    assert set(changes(one, other)) < {"asof", "faults.more", "status.2xx", "status.3xx", "status.4xx", "status.5xx"}
+    assert changes({}, one) == one
+
+
+def test_names_of_strangers_stay_text(home: Path) -> None:
+    hosts = [HostCounts(HOSTILE, 5, 5, 3, NOW + 90, "", trouble=HOSTILE)]
+    picture = Picture(NOW, True, Progress(updated_at=NOW, reasons={HOSTILE: 1}), [], tables_of(hosts, True))
+    found = board(picture, Choice())
+    assert found["busy.0.host@href"] == "/hosts/%22%3E%3Cscript%3Ealert%281%29%3C%2Fscript%3E"
+    assert found["slow.0.why"] == HOSTILE  # the template and the script put it in place as text
+    assert found["slow.0.next"] == "in 1 min"
+
+
+def test_a_crawl_of_weeks_is_shown_as_a_whole() -> None:
+    samples = [Sample(NOW - 3600 * hour, ok=1_000_000 - 1000 * hour) for hour in range(24 * 21, -1, -1)]
+    found = board(Picture(NOW, True, Progress(updated_at=NOW), samples), Choice(range="all"))
+    assert found["chart.x0"] == "21 d ago"
+    assert found["chart.ok@d"].startswith("M0 400")
+    assert found["chart.top"] == "0.3/s"
+    assert len(str(found)) < 20_000
