@@ -1,5 +1,5 @@
-"""`make screenshots`: pictures of all pages, light and dark, on narrow, usual and wide screens, and of the terminal, of a
-crawl of a simulated web. Those that the documents show go to docs/images.
+"""`make screenshots`: pictures of all pages, light and dark, on narrow, usual and wide screens, and of the terminal,
+while a simulated web is crawled. Those that the documents show go to docs/images.
 """
 
 from __future__ import annotations
