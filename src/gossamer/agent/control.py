@@ -136,8 +136,13 @@ class Control:
             after = change(before)
             if after == before:
                 return Answer(True, "it was so already")
-            self._directory.save(after)
+            # First: a change that nobody can account for must not be.
             record(self._directory.logs, self._who, what, said(before), said(after))
+            try:
+                self._directory.save(after)
+            except OSError as error:
+                record(self._directory.logs, self._who, f"{what} failed", said(after), said(before))
+                raise ControlError(f"{self._directory.settings} cannot be written: {error.strerror}") from error
         if not self.running:
             return Answer(True, f"{done}; " + NEXT_RUN.format(home=self._home), later=True)
         taken = self._send("settings")
