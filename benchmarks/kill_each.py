@@ -13,6 +13,7 @@ Exit status 1 if one is not back within --within seconds, or if one of these doe
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
 import shutil
@@ -22,7 +23,6 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Sequence
@@ -83,8 +83,8 @@ class Service:
                 with urllib.request.urlopen(self._url, timeout=10) as answer:
                     answer.read()
                 self.answers.append(time.monotonic())
-            except (OSError, urllib.error.URLError):
-                self.refused += 1  # the one that was being answered when it was killed
+            except (OSError, http.client.HTTPException):
+                self.refused += bool(self.answers)  # being answered when it was killed; before the first there is none
 
     def end(self) -> None:
         self._ended.set()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import uvloop
-from commanding import WHO, running
+from commanding import WHO, Running, running
 from crawling import crawl
 from explaining import Small
 
@@ -103,6 +103,22 @@ def test_the_clock_decides_nothing(ended: Path) -> None:
     answer = Spool(ended).wait(id, 0, lambda: False)
     assert answer is not None
     assert (answer.ok, answer.text) == (False, "the run that it was for has ended")
+
+
+def test_stop_reaches_a_supervised_crawl_that_is_just_started_again(ended: Path) -> None:
+    """It had died, so that nothing ran when the operator said stop."""
+    (ended / "logs" / "beside.json").write_text('{"agent": "down, is started again, died once"}')
+    started: list[Running] = []
+    with TinyWeb() as web:
+
+        def start() -> None:
+            started.append(Running(ended, ["http://b.test/"], web.connect, paused=True))
+
+        threading.Timer(0.3, start).start()
+        assert Control(ended, WHO).stop().text == "it has stopped"
+        assert started[0].end().reason == "stopped"
+    with pytest.raises(ControlError, match="none to stop"):
+        Control(ended, WHO, patience=0.1).stop()
 
 
 def test_who_only_looks_keeps_no_crawl_from_starting(ended: Path) -> None:
