@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,14 +124,6 @@ def test_commands_to_a_run_that_has_ended_are_not_for_the_next(ended: Path) -> N
             assert crawl.end().reason == "complete"
     assert spool.waiting() == []
     assert said(ended) == []
-
-
-def test_a_command_that_came_while_the_crawl_started_is_for_this_run(ended: Path) -> None:
-    Spool(ended).send(Command("stop", WHO, time.time() + 60))
-    with TinyWeb() as web:
-        web.add_page("http://b.test/")
-        with running(ended, ["http://b.test/"], web.connect, paused=True) as crawl:
-            assert crawl.end().reason == "stopped"
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------

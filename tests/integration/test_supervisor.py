@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from crawling import crawl
 
 from gossamer.agent import Control, read_progress
 from gossamer.agent.crawl_dir import CrawlDir
@@ -22,7 +23,7 @@ from gossamer.agent.supervisor import Supervisor, on_leash, read_beside
 from gossamer.cli.supervised import again
 from gossamer.config import AgentConfig, Config
 from gossamer.errors import SupervisorError
-from gossamer.testing import SimServer, World
+from gossamer.testing import SimServer, TinyWeb, World
 from gossamer.testing.web import MemoryLog
 
 _LINES = """
@@ -186,6 +187,15 @@ def process_that(home: Path, word: bytes, other_than: int = 0) -> int:
             if word in words and str(home).encode() in words and int(entry.name) != other_than:
                 return int(entry.name)
     raise AssertionError(f"no process is at it: {word!r}")
+
+
+def test_what_a_killed_supervisor_said_last_is_not_said_of_the_next_run(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        web.add_page("http://a.test/")
+        (tmp_path / "c" / "logs").mkdir(parents=True)
+        (tmp_path / "c" / "logs" / "beside.json").write_text('{"agent": "running", "service": "running"}')
+        crawl(tmp_path / "c", ["http://a.test/"], web.connect)
+    assert read_progress(tmp_path / "c").beside == {}
 
 
 def test_an_agent_whose_supervisor_is_killed_stops_cleanly(tmp_path: Path) -> None:

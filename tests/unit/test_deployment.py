@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -39,3 +40,19 @@ def test_the_unit_treats_exit_statuses_as_they_are_meant() -> None:
     assert service["RestartPreventExitStatus"] == "2"
     assert float(service["TimeoutStopSec"]) > 5
     assert "--serve" in service["ExecStart"]  # so that it supervises itself
+
+
+def test_the_settings_of_the_first_start_undo_no_change_at_the_next(tmp_path: Path) -> None:
+    """The command of the unit, run by a shell as systemd runs it."""
+    (line,) = re.findall(r"^ExecStart=/bin/sh -c '(.*)'$", (EXAMPLES / "gossamer.service").read_text("utf-8"), re.M)
+    (tmp_path / "gossamer").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "gossamer").chmod(0o755)
+    line = line.replace("$$", "$").replace("/usr/local/bin", str(tmp_path)).replace("/var/lib/gossamer", str(tmp_path))
+
+    def started() -> list[str]:
+        return subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True).stdout.split()
+
+    assert started()[-2:] == ["--config", "/etc/gossamer/crawl.toml"]
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / "gossamer.toml").touch()
+    assert started() == ["crawl", "@/etc/gossamer/seeds.txt", "--dir", f"{tmp_path}/crawl", "--serve", "8000"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+import time
+from collections.abc import Awaitable, Callable, Container
+from typing import Annotated, Any
 
 import msgspec
 
@@ -25,7 +26,7 @@ _FOR_THIS_RUN = frozenset({"stop", "checkpoint", "settings"})  # to the next run
 
 class SeedsGiven(msgspec.Struct):
     urls: list[str]
-    priority: int = USUAL_PRIORITY
+    priority: Annotated[int, msgspec.Meta(ge=0, le=9)] = USUAL_PRIORITY
 
 
 class HostGiven(msgspec.Struct):
@@ -67,11 +68,13 @@ class Commands:
             "purge": self._purge,
         }
 
-    def forget_old(self, began: float) -> None:
-        """What was meant for a run that has ended before this one `began`."""
-        self._spool.tidy(began)
+    def forget_old(self, old: Container[str]) -> None:
+        """What was meant for a run that has ended: those with these ids were there before this one had the directory.
+        (When they were sent says nothing: clocks are set.)
+        """
+        self._spool.tidy(time.time())
         for command in self._spool.waiting():
-            if command.kind in _FOR_THIS_RUN and command.at < began:
+            if command.kind in _FOR_THIS_RUN and command.id in old:
                 self._spool.answer(command, Answer(False, "the run that it was for has ended"))
 
     async def follow(self) -> None:
@@ -99,6 +102,8 @@ class Commands:
                 audit.record(self._logs, command.who, command.kind, None, answer.facts)
         except (GossamerError, msgspec.ValidationError, OSError) as error:
             return Answer(False, str(error))
+        except Exception as error:  # a command that nobody thought of must not keep the next ones from being heard
+            return Answer(False, f"{command.kind} failed: {type(error).__name__}: {error}")
         return answer
 
     # -- each kind -----------------------------------------------------------------------------------------------------

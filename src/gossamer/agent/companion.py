@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -64,8 +65,9 @@ class Companion:
         while True:
             self._start()
             started = monotonic()
-            while self.running:  # noqa: ASYNC110 - a process tells nobody that it has ended
+            while self.running:
                 await asyncio.sleep(_LOOK_EVERY)
+                self._trim()
             self._deaths += 1
             if monotonic() - started > _WELL:
                 rest = self._rest
@@ -88,8 +90,7 @@ class Companion:
 
     def _start(self) -> None:
         try:
-            if self._log.exists() and self._log.stat().st_size > _LONGEST_LOG:
-                self._log.replace(self._log.with_suffix(".log.1"))
+            self._trim()
             with open(self._log, "ab") as errors:
                 self._let_go()
                 self._process = subprocess.Popen(
@@ -104,6 +105,15 @@ class Companion:
         except OSError as error:
             self._process = None
             self._tell_once(f"({error})")
+
+    def _trim(self) -> None:
+        """Keep the log short, also that of a process that writes to it for weeks: it appends, so that the file may be
+        emptied under it. What it writes in between is lost.
+        """
+        with suppress(OSError):
+            if self._log.stat().st_size > _LONGEST_LOG:
+                shutil.copyfile(self._log, self._log.with_suffix(".log.1"))
+                os.truncate(self._log, 0)
 
     def _let_go(self) -> None:
         if self._process is not None and self._process.stdin is not None:

@@ -17,6 +17,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.settings import values
 from gossamer.agent.speed_limits import Limits, limits_of, options_of
 from gossamer.agent.spool import IN_EFFECT, Answer, Command, Spool
+from gossamer.agent.supervisor import read_beside
 from gossamer.config import Config, HostRule, block_pattern, changed, load
 from gossamer.errors import ConfigError, ControlError
 from gossamer.model.url import host_of, seed_url, why_not
@@ -136,8 +137,13 @@ class Control:
             after = change(before)
             if after == before:
                 return Answer(True, "it was so already")
-            self._directory.save(after)
+            # First: a change that nobody can account for must not be.
             record(self._directory.logs, self._who, what, said(before), said(after))
+            try:
+                self._directory.save(after)
+            except OSError as error:
+                record(self._directory.logs, self._who, f"{what} failed", said(after), said(before))
+                raise ControlError(f"{self._directory.settings} cannot be written: {error.strerror}") from error
         if not self.running:
             return Answer(True, f"{done}; " + NEXT_RUN.format(home=self._home), later=True)
         taken = self._send("settings")
@@ -153,6 +159,7 @@ class Control:
 
     def stop(self, wait: bool = True) -> Answer:
         """As Ctrl-C does; with `wait`, answered when the crawl has ended."""
+        self._await_restart()
         if not self.running:
             raise ControlError(f"no crawl runs in {self._home}, so there is none to stop")
         answer = self._send("stop", later=False)
@@ -162,6 +169,12 @@ class Control:
                 raise ControlError(f"the crawl was told to stop, and still runs after {self._patience:g} s")
             time.sleep(0.05)
         return Answer(answer.ok, "it has stopped" if wait else answer.text)
+
+    def _await_restart(self) -> None:
+        """A supervised crawl that has died runs again in a moment, and would go on if nobody told it."""
+        until = time.monotonic() + self._patience
+        while not self.running and read_beside(self._directory) and time.monotonic() < until:
+            time.sleep(0.05)
 
     def add_seeds(self, urls: Sequence[str], priority: int = USUAL_PRIORITY) -> Answer:
         if not urls:

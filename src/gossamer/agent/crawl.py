@@ -23,9 +23,10 @@ from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
-from gossamer.agent.supervisor import read_beside
-from gossamer.config import Config
-from gossamer.errors import GossamerError, SeedError
+from gossamer.agent.spool import Spool
+from gossamer.agent.supervisor import read_beside, supervised
+from gossamer.config import Config, adopted, live_changes, load
+from gossamer.errors import ConfigError, GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
@@ -51,15 +52,18 @@ def run(
     notice: Callable[[str], None] | None = None,
     index: Companion | None = None,
     service: Companion | None = None,
+    kept: Config | None = None,
 ) -> Summary:
     """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly.
 
-    `index` and `service` run beside it; to wait for them, or to stop them, is left to the caller.
+    `index` and `service` run beside it; to wait for them, or to stop them, is left to the caller. `kept` is what
+    gossamer.toml said when `config` was made of it.
     """
     # Hardly anything of a crawl is in a cycle: looking for garbage every 700 objects costs more than it finds.
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
-    crawl = Crawl(config, home, seeds, notice or (lambda _: None), [each for each in (index, service) if each])
+    beside = [each for each in (index, service) if each]
+    crawl = Crawl(config, home, seeds, notice or (lambda _: None), beside, kept)
     return uvloop.run(crawl.run(watch, every))
 
 
@@ -73,6 +77,7 @@ class Crawl:
         seeds: Iterable[str],
         notice: Callable[[str], None],
         beside: Sequence[Companion] = (),
+        kept: Config | None = None,
     ) -> None:
         self._config = config
         self._beside = beside
@@ -85,7 +90,8 @@ class Crawl:
         self._ports = Ports(config.fetch.ports)
         self._refused = 0
         self._names_checked = False
-        self._taken_at = 0.0
+        self._old: Sequence[str] = ()  # commands that were there before this run had the directory
+        self._kept = kept or self._read_kept()
         self.agent: Agent | None = None
 
     async def run(
@@ -97,16 +103,16 @@ class Crawl:
     ) -> Summary:
         self._directory.check()
         is_new = not self._directory.settings.exists()
-        config = self._within_limits(self._config)
         resolver = Resolver(self._config.fetch.connect, self._config.fetch.dns, self._clock)
         first = await self._next_usable(resolver)
         if is_new and not first:
             raise SeedError("No seed can be crawled: see the reasons above, and give at least one usable URL.")
+        self._old = Spool(self._directory.home).ids()
         self._directory.take()
-        self._taken_at = time.time()
         self._log.open()
         try:
-            self._directory.save(self._config)
+            settings = self._save()
+            config = self._within_limits(self._config)
             agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice)
             agent.on_commit = self._log.commit
             agent.beside = self._states
@@ -115,7 +121,7 @@ class Crawl:
                 if ready is not None:
                     ready(agent)
                 with _signals(agent) if signals else nullcontext():
-                    return await self._crawl(agent, first, resolver, watch, every)
+                    return await self._crawl(agent, settings, first, resolver, watch, every)
             finally:
                 await agent.close()
         except GossamerError as error:
@@ -125,9 +131,27 @@ class Crawl:
             self._log.close()
             self._directory.release()
 
+    def _save(self) -> LiveSettings:
+        """Keep what this run uses, and follow the file from there. What somebody has changed in it since our settings
+        were read holds: whoever changes the settings of a crawl that does not run is told that they will.
+        """
+        with Spool(self._directory.home).alone():
+            now = self._read_kept()
+            if self._kept is not None and now is not None:
+                self._config = adopted(self._config, now, live_changes(self._kept, now)[1])
+            self._directory.save(self._config)
+            return LiveSettings(self._directory.settings, self._config, self._notice, self._edited)
+
+    def _read_kept(self) -> Config | None:
+        try:
+            return load(self._directory.settings) if self._directory.settings.is_file() else None
+        except ConfigError:  # it is written anew
+            return None
+
     def _states(self) -> dict[str, str]:
         """Of the processes beside this one, whoever started them."""
-        return {each.name: each.state for each in self._beside} or read_beside(self._directory)
+        own = {each.name: each.state for each in self._beside}
+        return read_beside(self._directory) if not own and supervised() else own
 
     def _notice(self, text: str) -> None:
         self._log.notice(text)
@@ -143,20 +167,19 @@ class Crawl:
     async def _crawl(
         self,
         agent: Agent,
+        settings: LiveSettings,
         first: list[str],
         resolver: Resolver,
         watch: Callable[[Progress], None] | None,
         every: float,
     ) -> Summary:
-        settings = LiveSettings(self._directory.settings, self._config, self._notice, self._edited)
-
         def change(config: Config) -> None:
             agent.change(self._within_limits(config))
 
         commands = Commands(
             self._directory, agent, settings, change, lambda line: self._judged(line, resolver), self._clock, self._log
         )
-        commands.forget_old(self._taken_at)
+        commands.forget_old(self._old)
         if self._config.agent.paused:
             self._notice("note: this crawl is paused; gossamer control resume goes on with it")
         beside = [asyncio.create_task(settings.follow(change)), asyncio.create_task(commands.follow())]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import time
 from pathlib import Path
+from time import monotonic, sleep
 from typing import IO
 
 from gossamer.config import Config, has_secrets
@@ -15,10 +15,9 @@ from gossamer.errors import CrawlDirError
 FORMAT = 1
 _HEADING = "# A crawl of gossamer, directory format {format}."
 # All that a crawl stopped in its first moment has left, and keys that were made before it.
-_BEFORE_SETTINGS = {"lock", "logs", "gossamer.toml.new", "keys.json"}
+_BEFORE_SETTINGS = {"lock", "logs", "control", "gossamer.toml.new", "keys.json"}
+_PROBED = 1.0  # seconds that those who only look may keep us from taking it; each takes a moment
 _FORMAT = re.compile(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
-
-_TRIES, _MOMENT = 5, 0.01  # seconds
 
 SEED_HOST = "seed "  # in the frontier, before the name of each seed's host
 
@@ -82,7 +81,7 @@ class CrawlDir:
         except OSError as error:
             raise CrawlDirError(f"{self.home} cannot be written: {error.strerror}. Choose another --dir.") from error
         try:
-            _hold(lock)
+            _lock_patiently(lock)
         except BlockingIOError:
             lock.seek(0)
             owner = lock.read().strip() or "unknown"
@@ -110,16 +109,10 @@ class CrawlDir:
 
     def save(self, config: Config) -> None:
         """Write what the crawl runs with; whole or not at all."""
-        fresh = self.settings.with_suffix(".toml.new")
         # Passwords are for their owner alone, from the first byte on.
         mode = 0o600 if has_secrets(config) else 0o666
-        fresh.unlink(missing_ok=True)
-        with open(fresh, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, mode)) as file:
-            file.write(_HEADING.format(format=FORMAT) + "\n\n" + config.to_toml())
-            file.flush()
-            os.fsync(file.fileno())
-        give_to_owner(fresh, self.home)
-        fresh.replace(self.settings)
+        text = _HEADING.format(format=FORMAT) + "\n\n" + config.to_toml()
+        write_whole(self.settings, text.encode("utf-8"), self.home, mode)
 
     def release(self) -> None:
         if self._lock is not None:
@@ -127,18 +120,38 @@ class CrawlDir:
             self._lock = None
 
 
-def _hold(lock: IO[str]) -> None:
-    """For ourselves alone. Who asks whether the crawl runs holds it for a moment, which is no reason to give up."""
-    for _ in range(_TRIES):
+def _lock_patiently(lock: IO[str]) -> None:
+    """Who asks whether the directory is in use has it for a moment, too (`in_use`)."""
+    until = monotonic() + _PROBED
+    while True:
         try:
             return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(_MOMENT)
-    return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if monotonic() >= until:
+                raise
+            sleep(0.01)
 
 
-def give_to_owner(path: Path, home: Path) -> None:
+def write_whole(path: Path, data: bytes, home: Path, mode: int) -> None:
+    """A file of the crawl in `home`, durable when this returns; whole or not at all."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    # Made anew, so that nobody's link leads us elsewhere: this may be root at work in the directory of another user.
+    with open(fresh, "xb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, mode)) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+        give_to_owner(file.fileno(), home)
+    fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def give_to_owner(descriptor: int, home: Path) -> None:
     """What root writes into a crawl belongs to whom the crawl belongs."""
     if os.geteuid() == 0:
         owner = home.stat()
-        os.chown(path, owner.st_uid, owner.st_gid)
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.agent.crawl_dir import give_to_owner
+from gossamer.agent.crawl_dir import give_to_owner, write_whole
 from gossamer.errors import ControlError
 
 _LOOK_EVERY = 0.02  # seconds, for an answer
@@ -45,10 +46,13 @@ class Answer(msgspec.Struct):
 
 
 class Spool:
-    """Invariant: a command is in the folder until it is done, or withdrawn."""
+    """Invariants: a command is in the folder until it is done, or withdrawn. What is taken for one was written by the
+    folder's owner, or root.
+    """
 
     def __init__(self, home: Path) -> None:
         self.path = home / "control"
+        self._stuck: set[str] = set()  # answered, and not to be removed: they must not be done again and again
 
     # -- those who ask -------------------------------------------------------------------------------------------------
 
@@ -56,8 +60,10 @@ class Spool:
         """Durable when this returns; gives the command's id."""
         self._make()
         command.id = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
-        self._write(f"{command.id}.json", msgspec.json.encode(command))
-        _sync(self.path)
+        try:
+            self._write(f"{command.id}.json", msgspec.json.encode(command))
+        except OSError as error:
+            raise ControlError(f"{self.path} cannot be written: {error.strerror}. Act as the crawl's user.") from error
         return command.id
 
     def wait(self, id: str, seconds: float, alive: Callable[[], bool]) -> Answer | None:
@@ -88,76 +94,89 @@ class Spool:
         self._make()
         file = self.path / "lock"
         try:
-            lock = open(file, "a")  # noqa: SIM115 - held until the end
-            give_to_owner(file, self.path)
+            lock = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            give_to_owner(lock, self.path.parent)
         except OSError as error:
             raise ControlError(f"{file} cannot be written: {error.strerror}. Act as the crawl's user.") from error
-        with lock:
+        try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(lock)
 
     # -- the crawl -----------------------------------------------------------------------------------------------------
 
+    def ids(self) -> list[str]:
+        """Of the commands that wait, in the order they were sent."""
+        try:
+            return sorted(name.removesuffix(".json") for name in os.listdir(self.path) if name.endswith(".json"))
+        except OSError:
+            return []
+
     def waiting(self) -> list[Command]:
         """In the order they were sent. One that cannot be read is answered and removed."""
-        try:
-            names = sorted(name for name in os.listdir(self.path) if name.endswith(".json"))
-        except FileNotFoundError:
-            return []
         found = []
-        for name in names:
+        for id in self.ids():
+            if id in self._stuck:
+                continue
             try:
-                found.append(self._read(name))
-            except (OSError, ValueError, msgspec.MsgspecError) as error:
-                unread = Command("", "", 0.0, id=name.removesuffix(".json"))
+                found.append(self._read(id))
+            except FileNotFoundError:
+                continue  # withdrawn
+            except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+                unread = Command("", "", 0.0, id=id)
                 self.answer(unread, Answer(False, f"the command cannot be read: {error}"))
         return found
 
     def answer(self, command: Command, answer: Answer) -> None:
         with suppress(OSError):  # the effect is there; only the one who asked does not hear of it
             self._write(f"{command.id}.answer", msgspec.json.encode(answer))
-        (self.path / f"{command.id}.json").unlink(missing_ok=True)
+        try:
+            (self.path / f"{command.id}.json").unlink(missing_ok=True)
+        except OSError:
+            self._stuck.add(command.id)
 
     def tidy(self, now: float) -> None:
-        """Remove answers that nobody came for, and halves of files."""
-        with suppress(FileNotFoundError):
-            for file in self.path.iterdir():
-                if file.suffix in (".answer", ".new") and file.stat().st_mtime < now - _FORGOTTEN:
+        """Remove answers that nobody came for, and halves of files; see to it that nobody else writes here."""
+        try:
+            files = list(self.path.iterdir())
+            if stat.S_IMODE(self.path.lstat().st_mode) & 0o077:
+                self.path.chmod(0o700)
+        except OSError:
+            return
+        for file in files:
+            with suppress(OSError):
+                if file.suffix in (".answer", ".new") and file.lstat().st_mtime < now - _FORGOTTEN:
                     file.unlink(missing_ok=True)
 
     def _make(self) -> None:
         try:
-            self.path.mkdir(mode=0o700)
-            give_to_owner(self.path, self.path.parent)
-        except FileExistsError:
-            return
+            with suppress(FileExistsError):
+                self.path.mkdir(mode=0o700)
+            folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                give_to_owner(folder, self.path.parent)
+            finally:
+                os.close(folder)
         except OSError as error:
             raise ControlError(f"{self.path} cannot be made: {error.strerror}. Act as the crawl's user.") from error
 
-    def _read(self, name: str) -> Command:
-        file = self.path / name
-        if file.stat().st_size > _LONGEST_COMMAND:
-            raise ValueError("it is too long")
-        command = msgspec.json.decode(file.read_bytes(), type=Command)
-        command.id = name.removesuffix(".json")
+    def _read(self, id: str) -> Command:
+        file = os.open(self.path / f"{id}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode):
+                raise ValueError("it is no file")
+            if found.st_uid not in (0, self.path.stat().st_uid):
+                raise ValueError("it is not from the owner of the crawl")
+            if found.st_size > _LONGEST_COMMAND:
+                raise ValueError("it is too long")
+            with open(file, "rb", closefd=False) as stream:
+                command = msgspec.json.decode(stream.read(_LONGEST_COMMAND), type=Command)
+        finally:
+            os.close(file)
+        command.id = id
         return command
 
     def _write(self, name: str, data: bytes) -> None:
-        fresh = self.path / f"{name}.new"
-        try:
-            with open(fresh, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            give_to_owner(fresh, self.path.parent)
-            fresh.replace(self.path / name)
-        except OSError as error:
-            raise ControlError(f"{self.path} cannot be written: {error.strerror}. Act as the crawl's user.") from error
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        write_whole(self.path / name, data, self.path.parent, 0o600)

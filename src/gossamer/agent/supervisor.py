@@ -28,6 +28,7 @@ _WELL: Final = 60.0  # seconds that an agent has run, after which earlier deaths
 _MOST_DEATHS: Final = 10  # in a row: whatever it is, another start does not help
 _LOOK_EVERY: Final = 0.25  # seconds
 _NOTE: Final = "beside.json"
+_obeyed = threading.Event()
 
 
 class Supervisor:
@@ -161,7 +162,9 @@ class Supervisor:
 
 
 def read_beside(directory: CrawlDir) -> dict[str, str]:
-    """How the processes of a supervised crawl are; empty where there is no supervisor."""
+    """How the processes of a supervised crawl are; empty where there is no supervisor. One that was killed has left
+    what it said last: this is for those who know that there is one.
+    """
     try:
         return msgspec.json.decode((directory.logs / _NOTE).read_bytes(), type=dict[str, str])
     except (OSError, msgspec.MsgspecError):
@@ -173,8 +176,14 @@ def on_leash() -> bool:
     return _LEASH in os.environ
 
 
+def supervised() -> bool:
+    """Whether this process is such an agent, and has obeyed."""
+    return _obeyed.is_set()
+
+
 def obey_leash() -> None:
     """End cleanly, as by SIGTERM, when the supervisor is no more. Its own children know nothing of the leash."""
+    _obeyed.set()
     descriptor = int(os.environ.pop(_LEASH))
     os.set_inheritable(descriptor, False)
 

@@ -114,6 +114,7 @@ def crawl(
     with the settings it had; the options of this command win over them.
     """
     _check_version_limits(agents, strategy)
+    kept = load(_kept(directory)) if config is None and _kept(directory).is_file() else None
     settings = settings_of(flags, directory, config)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
@@ -142,6 +143,7 @@ def crawl(
                 notice=progress.notice,
                 index=index,
                 service=service,
+                kept=kept,
             )
             if index is not None:
                 catch_up(index, summary, progress)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli.leash import Stopped, wait_for_input, waiting
 from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def index(directory: Path, rebuild: bool, follow: bool, leash: bool) -> int:
     from gossamer.agent import follower as work
 
     os.nice(_LOW_PRIORITY)
-    stopped = _Stopped()
+    stopped = Stopped()
     notice = _notice()
     with _Bar(directory, shown=not follow) as bar:
         if rebuild:
@@ -50,7 +49,7 @@ def index(directory: Path, rebuild: bool, follow: bool, leash: bool) -> int:
                 follower = work.Follower(directory, notice, bar.update, guarded=True)
             try:
                 if follow:
-                    status = follower.follow(_wait_for_input if leash else _wait(stopped), stopped)
+                    status = follower.follow(wait_for_input if leash else waiting(stopped), stopped)
                 else:
                     status = follower.catch_up(stopped)
             finally:
@@ -61,39 +60,6 @@ def index(directory: Path, rebuild: bool, follow: bool, leash: bool) -> int:
         skipped = f", {count(status.skipped)} could not be read" if status.skipped else ""
         print(f"{count(status.pages)} pages can be searched{skipped}: gossamer search QUERY --dir {directory}")
     return STOPPED if stopped() and not follow else 0
-
-
-class _Stopped:
-    """Whether Ctrl-C or SIGTERM came; what is done is committed before the end."""
-
-    def __init__(self) -> None:
-        self._came = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
-
-    def __call__(self) -> bool:
-        return self._came
-
-    def _on_signal(self, *_: object) -> None:
-        self._came = True
-
-
-def _wait(stopped: _Stopped) -> Callable[[float], bool]:
-    def wait(seconds: float) -> bool:
-        if seconds and not stopped():
-            time.sleep(seconds)
-        return stopped()
-
-    return wait
-
-
-def _wait_for_input(seconds: float) -> bool:
-    """Whether standard input has ended; nothing is ever written to it."""
-    try:
-        readable, _, _ = select.select([sys.stdin], [], [], seconds)
-    except (OSError, ValueError):
-        return True
-    return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
 
 
 def _notice() -> Callable[[str], None]:

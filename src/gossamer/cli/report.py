@@ -16,13 +16,20 @@ if TYPE_CHECKING:
     from gossamer.report.site import Site
 
 
+_LOWEST_PRIORITY = 19  # nice: everything else comes first
+
+
 @click.command
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option("--out", type=Path, metavar="FILE.html", help="Write a page that stands alone.")
 @click.option("--host", metavar="NAME", help="The summary of one site: terms, languages, links in and out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every table.")
 @click.option("--facts", "only_facts", is_flag=True, help="Only read what was stored since the last report.")
-def report(directory: Path, out: Path | None, host: str | None, as_json: bool, only_facts: bool) -> int:
+@click.option("--follow", is_flag=True, help="With --facts: go on as the crawl does, until Ctrl-C.")
+@click.option("--leash", is_flag=True, hidden=True, help="With --follow: end when standard input does.")
+def report(
+    directory: Path, out: Path | None, host: str | None, as_json: bool, only_facts: bool, follow: bool, leash: bool
+) -> int:
     """Say what a crawl has found.
 
     Works while it runs. Reads the pages stored since the last report, on all cores, and keeps what it learns of them in
@@ -30,6 +37,10 @@ def report(directory: Path, out: Path | None, host: str | None, as_json: bool, o
     """
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--out: {str(out)!r} is not the name of a page; let it end with .html")
+    if follow:
+        if not only_facts:
+            raise ConfigError("--follow: only facts are made as a crawl goes on; give --facts, too")
+        return _follow(directory, leash)
     from gossamer.cli.bar import Bar
 
     with Bar("reading pages") as bar:
@@ -59,6 +70,18 @@ def report(directory: Path, out: Path | None, host: str | None, as_json: bool, o
         sys.stdout.flush()
     elif out is None:
         print(_text(found))
+    return 0
+
+
+def _follow(directory: Path, leash: bool) -> int:
+    from gossamer.cli.leash import Stopped, wait_for_input, waiting
+    from gossamer.report.following import FactFollower
+
+    os.nice(_LOWEST_PRIORITY)
+    stopped = Stopped()
+    made = FactFollower(directory).follow(wait_for_input if leash else waiting(stopped), stopped)
+    if not leash:
+        print(f"{made:,} pages, robots.txt files and sitemaps read", file=sys.stderr)
     return 0
 
 

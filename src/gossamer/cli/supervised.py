@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from gossamer.agent.supervisor import Supervisor
 from gossamer.cli.crawl import catch_up, conclude, service_beside
 from gossamer.cli.plain import PlainProgress
 from gossamer.config import Config, load
+from gossamer.report.beside import FactProcess
 
 
 def crawl_supervised(
@@ -23,13 +25,16 @@ def crawl_supervised(
     """`arguments` are those of this command, `seeds` are among them."""
     progress = PlainProgress()
     index = IndexProcess(directory, progress.notice) if settings.index.on else None
+    facts = FactProcess(directory, progress.notice)
 
     def command(after: float) -> list[str]:
         words = again(seeds, directory, after) if after else []
         return [sys.executable, "-m", "gossamer", *(words or arguments)]
 
-    with service_beside(settings, directory, progress) as service:
-        beside = [each for each in (index, service) if each is not None]
+    # It is stopped last: what it has not made then, the next report makes.
+    with ExitStack() as ending, service_beside(settings, directory, progress) as service:
+        ending.callback(facts.stop)
+        beside = [each for each in (index, facts, service) if each is not None]
 
         async def supervise() -> tuple[int, bytes]:
             return await Supervisor(directory, command, beside, progress.notice).run()

@@ -4,7 +4,7 @@ from gossamer.config.checks import block_pattern, connect_rule, dns_server, port
 from gossamer.config.hosts import HostRule
 from gossamer.config.hours import Hours, caps_at, hours
 from gossamer.config.identity import default_contact, has_contact, user_agent
-from gossamer.config.load import changed, live_changes, load, reread
+from gossamer.config.load import adopted, changed, live_changes, load, reread
 from gossamer.config.option import Option
 from gossamer.config.options import OPTIONS, Config
 from gossamer.config.secrets import has_secrets, header, without_login
@@ -35,6 +35,7 @@ __all__ = [
     "ScopeConfig",
     "StoreConfig",
     "UrlRule",
+    "adopted",
     "block_pattern",
     "caps_at",
     "changed",

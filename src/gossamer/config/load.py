@@ -87,6 +87,20 @@ def live_changes(old: Config, new: Config) -> tuple[Config, list[str], list[str]
     return dataclasses.replace(old, **tables, **changed), taken, others
 
 
+def adopted(config: Config, other: Config, names: Iterable[str]) -> Config:
+    """`config` with these options and tables of another."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name in names:
+        if name in OPTIONS:
+            option = OPTIONS[name]
+            sections.setdefault(option.section, {})[option.key] = getattr(getattr(other, option.section), option.key)
+    values = {section: dataclasses.replace(getattr(config, section), **new) for section, new in sections.items()}
+    tables = {name: getattr(other, name) for name in TABLES if name in names}
+    found = dataclasses.replace(config, **tables, **values)
+    _check_together(found)
+    return found
+
+
 def to_toml(config: Config) -> str:
     lines = [
         "# What this crawl runs with. The command line wins over this file when a crawl starts; options marked (live)",

@@ -81,9 +81,9 @@ class Review:
                 name, _, kind = key[2:].partition(b"\0")
                 if kind == keys.RECORD and _is_below(name, start):
                     names.append(keys.host_of_prefix(partition + name + b"\0"))
-            if len(names) >= _AT_ONCE:
-                yield names
-                names = []
+                if len(names) >= _AT_ONCE:
+                    yield names
+                    names = []
         yield names
 
     def _visits(self, domain: str) -> Iterator[tuple[bytes, bytes]]:

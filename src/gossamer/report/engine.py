@@ -96,7 +96,7 @@ def literal(path: Path | str) -> str:
 
 def lines_of(path: Path, columns: Sequence[Column] = COLUMNS) -> str:
     types = ", ".join(f"{literal(column.name)}: {literal(column.type)}" for column in columns)
-    return f"read_json({literal(path)}, format='newline_delimited', columns={{{types}}}, maximum_object_size=67108864)"
+    return f"read_json({literal(path)}, format='newline_delimited', columns={{{types}}}, maximum_object_size=8388608)"
 
 
 def files_of(paths: Sequence[Path]) -> str:

@@ -39,8 +39,17 @@ class Made(msgspec.Struct):
 Watch = Callable[[Made], None]
 
 
-def catch_up(source: CrawlSource, shelf: Shelf, engine: Engine, watch: Watch, processes: int | None = None) -> int:
-    """Make the facts that are missing; how many. The caller has taken the shelf."""
+def catch_up(
+    source: CrawlSource,
+    shelf: Shelf,
+    engine: Engine,
+    watch: Watch,
+    processes: int | None = None,
+    enough: Callable[[], bool] = lambda: False,
+) -> int:
+    """Make the facts that are missing; how many. The caller has taken the shelf. It ends early where `enough` says so,
+    which is asked now and then.
+    """
     shelf.sweep()
     places = dict(shelf.read().places)
     if not source.fits(places):
@@ -60,6 +69,8 @@ def catch_up(source: CrawlSource, shelf: Shelf, engine: Engine, watch: Watch, pr
         try:
             for lines in workers.results("lines", reading.batches()):
                 filled.add(lines, reading.passed())
+                if enough():
+                    break
             filled.flush()
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -22,6 +22,7 @@ from gossamer.report.table import Group, Table
 from gossamer.report.views import open_facts
 
 FORMAT = 1
+_PATIENCE = 10.0  # seconds for one who follows the crawl, and is at it for a moment each time
 _GROUPS = {
     "What came back": ("status_codes", "faults", "exclusions", "truncated"),
     "Servers": ("server_software", "server_versions"),
@@ -145,7 +146,7 @@ def facts_of(
 def _opened(
     source: CrawlSource, shelf: Shelf, engine: Engine, watch: Callable[[Made], None], processes: int | None
 ) -> int:
-    with shelf.taken() as ours:
+    with shelf.taken(_PATIENCE) as ours:
         if ours:
             catch_up(source, shelf, engine, watch, processes)
     for attempt in (1, 2):

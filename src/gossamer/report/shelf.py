@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,7 @@ FORMAT: Final = 1
 _MANIFEST: Final = "manifest.json"
 _MOST_SMALL: Final = 8  # files that may wait to be merged
 _LARGE: Final = 1_000_000  # rows of a file that is not merged any more
+_STILL_READ: Final = 900.0  # seconds for which a file that was merged is kept: a report may be at it
 
 
 class File(msgspec.Struct, frozen=True):
@@ -36,6 +38,7 @@ class Manifest(msgspec.Struct):
     next: int = 1
     files: list[File] = []
     places: dict[str, Place] = {}
+    merged: dict[str, float] = {}  # files that are part of others by now, and since when
 
     @property
     def rows(self) -> int:
@@ -43,12 +46,14 @@ class Manifest(msgspec.Struct):
 
 
 class Shelf:
-    """Invariant: what the manifest names is on the disk, whole; what it does not name is left over from a crash, or
-    from a merge that somebody may still be reading, and is removed by the next writer. A manifest is replaced at once.
+    """Invariant: what the manifest names is on the disk, whole; what it does not name is left over from a crash, and is
+    removed by the next writer. Files that were merged stay a while: somebody may still be reading them. A manifest is
+    replaced at once.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, clock: Callable[[], float] = time.time) -> None:
         self.home = home
+        self._clock = clock
 
     def read(self) -> Manifest:
         """The manifest; an empty one where there is none that this version can use."""
@@ -65,20 +70,17 @@ class Shelf:
         return [self.home / file.name for file in manifest.files]
 
     @contextmanager
-    def taken(self) -> Iterator[bool]:
-        """Whether this process may write, as long as the block lasts; another one may be at it."""
+    def taken(self, patience: float = 0.0) -> Iterator[bool]:
+        """Whether this process may write, as long as the block lasts; another one may be at it, and is waited for so
+        many seconds.
+        """
         try:
             self.home.mkdir(parents=True, exist_ok=True)
             lock = os.open(self.home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise CrawlDirError(f"{self.home} cannot be written: {error.strerror}. Change its owner.") from error
         try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+            yield _locked(lock, patience)
         finally:
             os.close(lock)
 
@@ -100,8 +102,10 @@ class Shelf:
         self.sweep()
 
     def sweep(self) -> None:
-        """Remove what no manifest names."""
-        named = {file.name for file in self.read().files}
+        """Remove what no manifest names, and nobody reads any more."""
+        manifest, now = self.read(), self._clock()
+        named = {file.name for file in manifest.files}
+        named.update(name for name, since in manifest.merged.items() if 0 <= now - since < _STILL_READ)
         for path in self.home.iterdir():
             if path.name.removeprefix(".").startswith("facts-") and path.name not in named:
                 with suppress(OSError):
@@ -126,6 +130,9 @@ class Shelf:
         engine.copy(f"SELECT * FROM {files_of([self.home / file.name for file in merged])}", self.home / name)
         manifest.next += 1
         manifest.files = [*files[: len(files) - taken], File(name, rows)]
+        now = self._clock()
+        kept = {name: since for name, since in manifest.merged.items() if 0 <= now - since < _STILL_READ}
+        manifest.merged = kept | {file.name: now for file in merged}
 
     def _write(self, manifest: Manifest) -> None:
         manifest.format, manifest.columns = FORMAT, [column.name for column in COLUMNS]
@@ -141,3 +148,16 @@ class Shelf:
             os.fsync(directory)
         finally:
             os.close(directory)
+
+
+def _locked(lock: int, patience: float) -> bool:
+    until = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.05)
+        else:
+            return True
