@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.index_status import IndexStatus, write_status
 from gossamer.agent.indexer import Indexer
 from gossamer.agent.settings import LiveSettings
+from gossamer.agent.workers import COMMAND
 from gossamer.config import Config, load
 from gossamer.errors import CrawlDirError, IndexVersionError
 from gossamer.frontier.reader import FrontierReader
@@ -68,8 +69,8 @@ class Follower:
         watch: Callable[[IndexStatus], None] = lambda _: None,
         *,
         clock: Callable[[], float] = time.time,
-        guarded: bool = False,
         path: Path | None = None,
+        command: Sequence[str] = COMMAND,
     ) -> None:
         self._directory = CrawlDir(home)
         self._directory.check_readable()
@@ -77,7 +78,7 @@ class Follower:
         self._notice = notice
         self._watch = watch
         self._clock = clock
-        self._guarded = guarded
+        self._command = command
         self._config = load(self._directory.settings, resumed=True)
         self._settings = LiveSettings(self._directory.settings, self._config, lambda _: None)
         self._committed = Committed(self._directory)
@@ -86,7 +87,7 @@ class Follower:
         self._committed_at = clock()
 
     def _opened(self, config: Config) -> Indexer:
-        return Indexer(self._path, self._directory.warc, config, self._notice, self._clock, self._guarded)
+        return Indexer(self._path, self._directory.warc, config, self._notice, self._clock, self._command)
 
     def catch_up(self, stop: Callable[[], bool] = lambda: False) -> IndexStatus:
         """All that is stored now, with all links; or until `stop`."""

@@ -44,7 +44,7 @@ def index(directory: Path, rebuild: bool, follow: bool, leash: bool) -> int:
         if rebuild:
             status = work.rebuild(directory, notice, bar.update, stopped)
         else:
-            follower = work.Follower(directory, notice, bar.update, guarded=True)
+            follower = work.Follower(directory, notice, bar.update)
             try:
                 if follow:
                     status = follower.follow(_wait_for_input if leash else _wait(stopped), stopped)
