@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-relevance bench-report fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -85,6 +85,9 @@ bench-worst: $(VENV)/.installed-dev  ## the pages that take longest to read
 
 bench-index: $(VENV)/.installed-dev  ## what indexing a page costs, step by step
 	$(BIN)/python benchmarks/indexing.py
+
+bench-found: $(VENV)/.installed-dev  ## how long after its fetch a page can be found, at several speeds of a crawl
+	$(BIN)/python benchmarks/found.py
 
 bench-relevance: $(VENV)/.installed-dev  ## documentation crawled, indexed and asked: the right page among the first three?
 	$(BIN)/python benchmarks/relevance.py

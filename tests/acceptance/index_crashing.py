@@ -7,13 +7,13 @@ from pathlib import Path
 
 from crashing import Crash
 
-from gossamer.agent import follower, indexer
+from gossamer.agent import batches, follower, indexer
 from gossamer.index import IndexWriter
 from gossamer.index.backlinks import Backlinks
 
 STEPS = {
     "write links": (Backlinks, "flush"),
-    "write entries": (IndexWriter, "upsert"),
+    "write entries": (IndexWriter, "put"),
     "commit links": (Backlinks, "commit"),
     "commit index": (IndexWriter, "commit"),
     "write again": (Backlinks, "rewritten"),
@@ -37,7 +37,7 @@ def small_steps() -> None:
     """Commits after every few pages, so that each step is reached many times."""
     follower._COMMIT_EVERY_BEHIND = 0.0  # type: ignore[misc]
     follower._STEP = 0.08  # type: ignore[misc]
-    indexer._AT_ONCE = 20  # type: ignore[misc]
+    batches._PAGES = 20  # type: ignore[misc]
     indexer._REWRITTEN_AT_ONCE = 30  # type: ignore[misc]
 
 

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 from crawling import crawl
-from indexing import caught_up, entries
+from indexing import append, caught_up, entries, reader
 
 from gossamer.agent.follower import Follower, rebuild
 from gossamer.agent.index_status import IndexStatus, read_status
-from gossamer.config import load
 from gossamer.errors import CrawlDirError, DamagedError
 from gossamer.index import Search
-from gossamer.store import StorePosition
 from gossamer.testing.tinyweb import TinyWeb
 from gossamer.testing.web.message import Request, response
 
@@ -95,36 +93,9 @@ def test_pages_that_are_gone_are_taken_out_and_may_come_back(tmp_path: Path) -> 
         assert caught_up(home) == 2
         for number, (status, pages) in enumerate([(410, 1), (200, 2), (503, 2), (301, 1)]):
             # A second crawl appends to the same store, as visiting again would.
-            _append(home, HOME + "page", status, f"<p>version {number}")
+            append(home, HOME + "page", status, f"<p>version {number}")
             assert caught_up(home) == pages, status
     assert found(home, "version") == []
-
-
-def _append(home: Path, url: str, status: int, body: str) -> None:
-    """One more capture, committed as the crawl does it."""
-    import msgspec
-
-    from gossamer.frontier.database import Database
-    from gossamer.frontier.keys import META
-    from gossamer.model import Page
-    from gossamer.store import CommittedNote, Store
-
-    database = Database(home / "frontier", 8 << 20)
-    position = msgspec.msgpack.decode(database.visit(META + b"store") or b"", type=StorePosition)
-    store = Store(home / "warc", load(home / "gossamer.toml").store, position, "test")
-    head = b"HTTP/1.1 %d X\r\nContent-Type: text/html\r\n\r\n" % status
-    raw = body.encode()
-    store.append(
-        Page(url, status, head, raw, raw, 1.8e9 + position.writers[""].cdxj, 0.0, "", content_type="text/html")
-    )
-    position = store.sync()
-    database.visits[META + b"store"] = msgspec.msgpack.encode(position)
-    database.commit()
-    database.close()
-    store.close()
-    note = CommittedNote(home / "warc")
-    note.write(position)
-    note.close()
 
 
 def test_blocked_pages_go_and_come_back_with_the_blocklist(tmp_path: Path) -> None:
@@ -208,7 +179,7 @@ def test_a_follower_goes_on_with_an_index_that_was_made_anew(tmp_path: Path) -> 
             if step == 2:
                 rebuild(home, print, lambda _: None)
             if step == 4:
-                _append(home, HOME + "new", 200, "<p>fresh")
+                append(home, HOME + "new", 200, "<p>fresh")
             return step == 8
 
         assert follower.follow(wait).pages == 2
@@ -219,7 +190,7 @@ def test_a_follower_goes_on_with_an_index_that_was_made_anew(tmp_path: Path) -> 
     assert (status.pages, status.caught_up) == (2, True)
 
 
-def test_a_page_that_cannot_be_read_is_named_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_cannot_be_read_is_named_and_stops_nothing(tmp_path: Path) -> None:
     home = tmp_path / "c"
     with TinyWeb() as web:
         web.add_page(HOME, ["/bad", "/good", "/worse"])
@@ -227,16 +198,6 @@ def test_a_page_that_cannot_be_read_is_named_and_stops_nothing(tmp_path: Path, m
         web.add_page(HOME + "good", body="<p>good")
         web.add_page(HOME + "worse", body="<p>worse")
         crawl(home, [HOME], web.connect)
-    from gossamer.agent import indexing
-
-    parse = indexing.parse
-
-    def fragile(body: bytes, url: str, *more: object) -> object:
-        if url.endswith("worse"):
-            raise RecursionError("too deep")
-        return parse(body, url, *more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(indexing, "parse", fragile)
     file = next((home / "warc").glob("*.warc.gz"))
     lines = next((home / "warc").glob("*.cdxj")).read_text().splitlines()
     bad = next(line for line in lines if "/bad" in line)
@@ -245,7 +206,8 @@ def test_a_page_that_cannot_be_read_is_named_and_stops_nothing(tmp_path: Path, m
     data[offset + 30] ^= 0xFF
     file.write_bytes(data)
     notices: list[str] = []
-    assert caught_up(home, notices) == 2
+    fragile = reader("if url.endswith('worse'): raise RecursionError('too deep')")
+    assert caught_up(home, notices, command=fragile) == 2
     assert len(notices) == 2
     assert any("/bad is left out: its record in WARC file 0" in notice for notice in notices)
     assert any("/worse is left out: RecursionError: too deep" in notice for notice in notices)

@@ -1,18 +1,12 @@
-"""What a capture means for the index, what the words of links say, and pages that kill their reader."""
+"""What a capture means for the index, and what the words of links say."""
 
 from __future__ import annotations
-
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.agent.anchor_words import outward, telling
-from gossamer.agent.in_hand import InHand
 from gossamer.agent.indexing import Verdict, judge, may_be_page
 from gossamer.model import Locator
 from gossamer.parse import parse
@@ -92,38 +86,3 @@ def test_links_to_others() -> None:
         ("http://a.test/b", False, "to b"),
         ("http://x.test/", True, "elsewhere"),
     ]
-
-
-def test_a_page_that_takes_too_long_ends_its_reader(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from gossamer.agent import in_hand; from gossamer.model import Locator\n"
-        "in_hand._MOST_SECONDS = 0.1\n"
-        "in_hand.InHand(Path(sys.argv[1]), guarded=True).take(Locator(0, 10, 5))\n"
-        "while True: pass"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "in-hand")], check=False, timeout=60)
-    assert done.returncode == -signal.SIGPROF
-    for _ in range(2):
-        hand = InHand(tmp_path / "in-hand")
-        taken = hand.take(Locator(0, 10, 5))
-    assert not taken
-
-
-def test_a_page_that_kills_its_reader_twice_is_not_read_again(tmp_path: Path) -> None:
-    good, bad = Locator(0, 10, 5), Locator(0, 20, 5)
-
-    def die() -> bool:
-        hand = InHand(tmp_path / "in-hand")
-        assert hand.take(good)
-        taken = hand.take(bad)
-        hand._file = -1  # dies: nothing is put down
-        return taken
-
-    assert [die(), die(), die()] == [True, True, False]
-    hand = InHand(tmp_path / "in-hand")
-    assert hand.take(bad)
-    hand.close()
-    hand = InHand(tmp_path / "in-hand")
-    assert hand.take(bad)  # put down in the end: it harms nobody
-    hand.close()

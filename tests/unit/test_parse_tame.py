@@ -80,6 +80,17 @@ def test_crowded_tags_lose_attributes_but_not_their_link(separator: str) -> None
     assert document.text == "a b"
 
 
+@pytest.mark.parametrize("attribute", ["x{}=1 ", "x{}/", "x{}=' > '", 'x{} = ">"', "<x{} ", "a{}=b{}\n"])
+def test_crowded_tags_are_known_by_any_attributes(attribute: str) -> None:
+    """Also by those that seem to end the tag, and by the shortest."""
+    page = "<p>" + "text " * 4000
+    crowded = "".join(attribute.replace("{}", str(number)) for number in range(MAX_ATTRIBUTES + 1))
+    assert tame(f"{page}<a {crowded}>b</a>") != f"{page}<a {crowded}>b</a>"
+    shortest = "x " * (MAX_ATTRIBUTES + 1)
+    assert tame(f"{page}<a {shortest}>") != f"{page}<a {shortest}>"
+    assert tame(f"{page}<a {shortest[4:]}>") == f"{page}<a {shortest[4:]}>"
+
+
 def test_a_page_ends_where_its_attributes_have_too_many_names() -> None:
     page = "".join(f"<p data-{number}=1><a href=/{number}>x</a>" for number in range(20_000))
     tamed = tame(page)

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.index_status import IndexStatus, write_status
 from gossamer.agent.indexer import Indexer
 from gossamer.agent.settings import LiveSettings
+from gossamer.agent.workers import COMMAND
 from gossamer.config import Config, load
 from gossamer.errors import CrawlDirError, IndexVersionError
 from gossamer.frontier.reader import FrontierReader
@@ -68,8 +69,8 @@ class Follower:
         watch: Callable[[IndexStatus], None] = lambda _: None,
         *,
         clock: Callable[[], float] = time.time,
-        guarded: bool = False,
         path: Path | None = None,
+        command: Sequence[str] = COMMAND,
     ) -> None:
         self._directory = CrawlDir(home)
         self._directory.check_readable()
@@ -77,7 +78,7 @@ class Follower:
         self._notice = notice
         self._watch = watch
         self._clock = clock
-        self._guarded = guarded
+        self._command = command
         self._config = load(self._directory.settings, resumed=True)
         self._settings = LiveSettings(self._directory.settings, self._config, lambda _: None)
         self._committed = Committed(self._directory)
@@ -86,7 +87,7 @@ class Follower:
         self._committed_at = clock()
 
     def _opened(self, config: Config) -> Indexer:
-        return Indexer(self._path, self._directory.warc, config, self._notice, self._clock, self._guarded)
+        return Indexer(self._path, self._directory.warc, config, self._notice, self._clock, self._command)
 
     def catch_up(self, stop: Callable[[], bool] = lambda: False) -> IndexStatus:
         """All that is stored now, with all links; or until `stop`."""
@@ -161,7 +162,7 @@ def beside_a_crawl(
 ) -> Follower:
     """For the process that nobody looks at: an index that another version made is made again, rather than refused."""
     try:
-        return Follower(home, notice, watch, guarded=True)
+        return Follower(home, notice, watch)
     except IndexVersionError as error:
         notice(f"index: {error} That is done now; nothing can be found until then.")
     index = CrawlDir(home).index
@@ -170,8 +171,8 @@ def beside_a_crawl(
         write_status(index, status)  # where the crawl looks for it
         watch(status)
 
-    rebuild(home, notice, tell, stop, guarded=True)
-    return Follower(home, notice, watch, guarded=True)
+    rebuild(home, notice, tell, stop)
+    return Follower(home, notice, watch)
 
 
 def rebuild(
@@ -179,8 +180,6 @@ def rebuild(
     notice: Notice,
     watch: Callable[[IndexStatus], None],
     stop: Callable[[], bool] = lambda: False,
-    *,
-    guarded: bool = False,
 ) -> IndexStatus:
     """The index made again from the stored pages, beside the old one, which is searched until the new one is whole.
 
@@ -190,10 +189,10 @@ def rebuild(
     directory.check_readable()
     path = directory.index.with_name("index.new")
     try:
-        follower = Follower(home, notice, watch, guarded=guarded, path=path)
+        follower = Follower(home, notice, watch, path=path)
     except IndexVersionError:  # begun by another version
         shutil.rmtree(path)
-        follower = Follower(home, notice, watch, guarded=guarded, path=path)
+        follower = Follower(home, notice, watch, path=path)
     try:
         status = follower.catch_up(stop)
     finally:

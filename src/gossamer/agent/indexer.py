@@ -1,11 +1,12 @@
 """The indexer: stored pages into the index, and what other pages say of them.
 
-captures -> judge -> read -> links and entries -> write, and every few seconds the commit
+captures -> batches -> read by other processes -> links and entries written, in order; every few seconds the commit
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
@@ -13,30 +14,23 @@ from typing import Final
 
 import msgspec
 
-from gossamer.agent.in_hand import InHand
-from gossamer.agent.indexing import PDF, Reading, Verdict, judge, may_be_page, read_html, read_pdf
-from gossamer.agent.pages import content_type_of
-from gossamer.agent.pdf_text import PdfReader
+from gossamer.agent.batches import Batch, Batches, Wanted
+from gossamer.agent.page_work import Result, WriteAgain
+from gossamer.agent.workers import COMMAND, Workers
 from gossamer.config import Config, user_agent
-from gossamer.errors import DamagedError, GossamerError
-from gossamer.fetch.decode import decoded
-from gossamer.index import Entry, IndexWriter
-from gossamer.index.backlinks import BLOCKED, INDEXED, KNOWN, Backlinks, Kept, Linked
-from gossamer.model import Locator
+from gossamer.errors import DamagedError
+from gossamer.index import IndexWriter
+from gossamer.index.backlinks import BLOCKED, INDEXED, KNOWN, Backlinks, Kept
 from gossamer.model.url import host_of
 from gossamer.rules.policy import Policy
 from gossamer.rules.robots import product_token
-from gossamer.store import Capture, Captures, Place, Record, RecordFiles, StorePosition, directories_of
+from gossamer.store import Place, StorePosition
 
 BACKLINKS: Final = "backlinks.db"
-_IN_HAND: Final = "in-hand"
 _BEGUN: Final = "begun"
-_AT_ONCE: Final = 1000  # pages written together: the more, the fewer are written again for each other's links
-_AT_ONCE_LETTERS: Final = 8_000_000
-_AT_ONCE_LINKED: Final = 20_000  # pages linked to
-_PASSED_AT_ONCE: Final = 5_000  # captures that need no reading, between two looks at the clock
-_REWRITTEN_AT_ONCE: Final = 200
-_MOST_SEARCHES: Final = 20  # through all captures, in one run
+_AT_ONCE_LINKED: Final = 20_000  # pages linked to, between two times that links are written
+_REWRITTEN_AT_ONCE: Final = 1000
+_TOGETHER: Final = 32  # pages that one process is given to write again
 
 _pack = msgspec.msgpack.Encoder().encode
 _read_places = msgspec.msgpack.Decoder(dict[str, Place]).decode
@@ -46,6 +40,8 @@ _read_names = msgspec.msgpack.Decoder(list[str]).decode
 class Indexer:
     """Invariant: the position in the index says up to where its entries reflect the captures; the backlinks are at
     least as far. Going over the same captures again changes nothing, so a crash anywhere does no harm.
+
+    Pages are read ahead, and written in the order of their captures.
     """
 
     def __init__(
@@ -55,31 +51,26 @@ class Indexer:
         config: Config,
         notice: Callable[[str], None],
         clock: Callable[[], float],
-        guarded: bool = False,
+        command: Sequence[str] = COMMAND,
     ) -> None:
         self.skipped = 0  # pages that could not be read, in this run
         self.taken = 0  # captures, in this run
         self._notice = notice
         self._clock = clock
-        self._captures = Captures(warc)
-        self._warc = warc
-        self._most = config.fetch.max_body
-        self._files = RecordFiles([warc], self._most)
-        self._token = product_token(user_agent(config.fetch)).lower()
-        self._pdf = PdfReader()
-        self._entries: dict[str, tuple[Entry, Kept]] = {}
-        self._letters = 0
+        self._given: deque[Batch] = deque()
         self._dirty = False
         self._checked = False
-        self._searches = 0
         self._policy = Policy(config.policy)
         with ExitStack() as opened:  # what was opened is closed again if the rest cannot be
             self._writer = IndexWriter(path, config.index.buffer)
             opened.callback(self._writer.close)
             self._backlinks = Backlinks(path / BACKLINKS)
             opened.callback(self._backlinks.close)
-            self._in_hand = InHand(path / _IN_HAND, guarded)
-            opened.callback(self._in_hand.close)
+            self._batches = Batches(warc, config.fetch.max_body, self._backlinks.kept)
+            opened.callback(self._batches.close)
+            token = product_token(user_agent(config.fetch)).lower()
+            self._workers = Workers(config.fetch.max_body, token, command)
+            opened.callback(self._workers.close)
             self.places = self._position(path)
             self.change(config)
             self._opened = opened.pop_all()
@@ -107,168 +98,130 @@ class Indexer:
 
     def progress(self, committed: StorePosition) -> tuple[int, int]:
         """Bytes of CDXJ read, and in all."""
-        return self._captures.sizes(self.places, committed)
+        return self._batches.sizes(self.places, committed)
 
     # -- captures ------------------------------------------------------------------------------------------------------
 
     def take(self, committed: StorePosition, seconds: float) -> bool:
-        """Read captures for about so long; whether there may be more."""
+        """Read captures for about so long; whether there may be more. What is being read then, the next call takes."""
         if not self._checked:
-            self.places = self._captures.checked(self.places, committed)
+            self.places = self._batches.check(self.places, committed)
             self._checked = True
-        self._files.directories = list(directories_of(self._warc, committed).values())
         until = monotonic() + seconds
-        passed = 0
-        for capture in self._captures.after(self.places, committed):
-            passed = passed + 1 if self._take(capture) else _PASSED_AT_ONCE
-            self.places[capture.directory] = capture.after
-            self.taken += 1
-            self._dirty = True
-            if self._is_full():
-                self._write()
-            if passed >= _PASSED_AT_ONCE:
-                passed = 0
-                if monotonic() >= until:
-                    return True
-        return False
+        batches = self._batches.after(committed)
+        while True:
+            while self._workers.has_room and (batch := next(batches, None)) is not None:
+                self._give(batch)
+            if not self._given:
+                return False
+            self._land(until - monotonic())
+            if monotonic() >= until:
+                return True
 
-    def _take(self, capture: Capture) -> bool:
-        """Whether that was quick."""
-        verdict = judge(capture)
-        if verdict is Verdict.KEEP:
-            return True
-        if verdict is Verdict.GONE:
-            self._drop(capture.url)
-            self._backlinks.forget(capture.url)
-            return True
-        self._attempt(capture.url, capture.stored)
-        return False
+    def _give(self, batch: Batch) -> None:
+        linked = self._backlinks.linked([page.url for page in batch.pages if page.record is not None])
+        for page in batch.pages:
+            if page.record is not None:
+                page.linked = linked[page.url]
+                page.blocked = self._policy.blocks(page.url, host_of(page.url))
+        self._given.append(batch)
+        self._workers.give(self._batches.directories, [task for page in batch.pages if (task := page.task) is not None])
 
-    def _attempt(self, url: str, place: Locator) -> None:
-        """Whatever a page does to its reader, the next one is read."""
-        if not self._in_hand.take(place):
-            self._skip(url, "its reader died of it twice")
+    def _land(self, seconds: float = float("inf")) -> None:
+        """Write the batch that was given first, if it is read in time."""
+        results = self._workers.done(seconds)
+        if results is None:
             return
-        try:
-            self._read(url, place)
-        except GossamerError:
-            raise
-        except Exception as error:
-            self._skip(url, f"{type(error).__name__}: {error}")
+        batch = self._given.popleft()
+        came = iter(results)
+        for page in batch.pages:
+            if page.record is None:
+                self._lose(page)
+            else:
+                self._write(page, next(came))
+            self._batches.landed(page)
+        self.places.update(batch.places)
+        self.taken += batch.captures
+        self._dirty = True
+        if self._backlinks.waiting >= _AT_ONCE_LINKED:
+            self._backlinks.flush(self._clock())
+
+    def _land_all(self) -> None:
+        while self._given:
+            self._land()
+
+    def _lose(self, page: Wanted) -> None:
+        if page.why:
+            self._skip(page.url, page.why)
+            return
+        self._writer.delete([page.url])
+        self._backlinks.forget(page.url)
 
     def _skip(self, url: str, why: str) -> None:
         self.skipped += 1
         self._notice(f"index: {url[:500]} is left out: {why[:500]}")
 
-    def _read(self, url: str, place: Locator) -> None:
-        record = self._files.read(place)
-        if record is None or record.url != url:
-            self._skip(url, f"its record in WARC file {place.file} at {place.offset:,} cannot be read")
+    def _write(self, page: Wanted, result: Result) -> None:
+        assert page.record is not None
+        assert page.payload is not None
+        if result.why:
+            self._skip(page.url, result.why)
             return
-        content_type = content_type_of(record.head)
-        if not may_be_page(content_type):
+        if not result.is_page:
             return
-        kept = Kept(place, place, record.digest)
-        if record.refers_to is not None:
-            found = self._payload(record, record.refers_to[0])
-            if found is None:
-                self._skip(url, f"the payload it shares with {record.refers_to[0][:500]} is not there")
-                return
-            record.raw, kept = found[0], Kept(place, found[1], record.digest)
-        if self._policy.blocks(url, host_of(url)):
-            self._drop(url)
-            self._backlinks.stand(url, BLOCKED, kept)
-            return
-        reading = self._reading(record, content_type)
-        if reading is None:
-            return
-        if reading.links:
-            self._backlinks.add(url, reading.links)
-        if reading.entry is None:
-            self._drop(url)
-            self._backlinks.stand(url, KNOWN, kept)
-            return
-        self._entries[url] = reading.entry, kept
-        self._letters += len(reading.entry.body) + len(reading.entry.main)
-
-    def _reading(self, record: Record, content_type: str | None) -> Reading | None:
-        body = decoded(record.head, record.raw, self._most).body
-        if (content_type or "").startswith(PDF) or (content_type is None and body.startswith(b"%PDF-")):
-            return read_pdf(record, self._pdf.read(body), self._token)
-        return read_html(record, body, content_type, self._token)
-
-    def _payload(self, record: Record, url: str) -> tuple[bytes, Locator] | None:
-        """What a revisit refers to, and where that is."""
-        for place in self._places_of(url, record.digest):
-            first = self._files.read(place)
-            if first is not None and first.refers_to is None and first.digest == record.digest:
-                return first.raw, place
-        return None
-
-    def _places_of(self, url: str, digest: bytes) -> Iterator[Locator]:
-        """Pages come in order, so the first one has been met; if it was fetched again since, an older capture of it is
-        looked for among all, which is slow and not done often.
-        """
-        kept = self._entries[url][1] if url in self._entries else self._backlinks.kept(url)
-        if kept is not None and kept.digest == digest:
-            yield kept.payload
-        if self._searches < _MOST_SEARCHES:
-            self._searches += 1
-            yield from self._captures.places_of(url, self.places)
-
-    def _is_full(self) -> bool:
-        return (
-            len(self._entries) >= _AT_ONCE
-            or self._letters >= _AT_ONCE_LETTERS
-            or self._backlinks.waiting >= _AT_ONCE_LINKED
-        )
-
-    def _drop(self, url: str) -> None:
-        self._entries.pop(url, None)
-        self._writer.delete([url])
-
-    def _write(self) -> None:
-        """What is gathered goes to the index, links first: so that pages found together know of each other."""
-        self._in_hand.put_down()
-        if not self._entries and not self._backlinks.waiting:
-            return
-        self._backlinks.flush(self._clock())
-        linked = self._backlinks.linked(list(self._entries))
-        for url, (entry, kept) in self._entries.items():
-            _adorn(entry, linked[url])
-            self._backlinks.stand(url, INDEXED, kept, linked[url])
-        self._writer.upsert([entry for entry, _ in self._entries.values()])
-        self._entries.clear()
-        self._letters = 0
+        kept = Kept(page.record, page.payload, result.digest)
+        if result.links:
+            self._backlinks.add(page.url, result.links)
+        if result.entry is not None:
+            self._writer.put(result.entry)
+            self._backlinks.stand(page.url, INDEXED, kept, page.linked, self._clock())
+        else:
+            self._writer.delete([page.url])
+            self._backlinks.stand(page.url, BLOCKED if page.blocked else KNOWN, kept)
 
     # -- pages written again -------------------------------------------------------------------------------------------
 
     def freshen(self, now: float) -> int:
         """Write pages again that others came to link to; how many."""
-        self._write()
+        self._land_all()
+        self._backlinks.flush(self._clock())
         urls = self._backlinks.stale(now, _REWRITTEN_AT_ONCE)
-        linked = self._backlinks.linked(urls)
-        entries = []
-        for url in urls:
-            entry = self._writer.entry(url)
-            if entry is not None:
-                _adorn(entry, linked[url])
-                entries.append(entry)
-            self._backlinks.rewritten(url, linked[url])
-        self._writer.upsert(entries)
+        waiting: deque[list[str]] = deque()
+        for at in range(0, len(urls), _TOGETHER):
+            some = urls[at : at + _TOGETHER]
+            linked = self._backlinks.linked(some)
+            found = {url: packed for url in some if (packed := self._writer.packed(url)) is not None}
+            for url in some:
+                self._backlinks.rewritten(url, linked[url])
+            while not self._workers.has_room:
+                self._land_again(waiting.popleft())
+            waiting.append(list(found))
+            self._workers.give([], [WriteAgain(packed, linked[url]) for url, packed in found.items()])
+        while waiting:
+            self._land_again(waiting.popleft())
         self._dirty = self._dirty or bool(urls)
         return len(urls)
+
+    def _land_again(self, urls: list[str]) -> None:
+        results = self._workers.done(float("inf"))
+        assert results is not None
+        for url, result in zip(urls, results, strict=True):
+            if result.entry is not None:
+                self._writer.put(result.entry)
+            else:
+                self._skip(url, f"(its links) {result.why}")
 
     # -- the blocklist -------------------------------------------------------------------------------------------------
 
     def change(self, config: Config) -> None:
         """Take up other settings: pages that are blocked now go, and those that are no longer come back."""
+        self._land_all()
         self._policy = Policy(config.policy)
         blocklist = sorted(config.policy.blocklist)
         noted = self._backlinks.note("blocklist")
         if blocklist == (_read_names(noted) if noted else []):
             return
-        self._write()
+        back = Batch()
         for url, standing in self._backlinks.pages((INDEXED, BLOCKED)):
             blocked = self._policy.blocks(url, host_of(url))
             if blocked == (standing == BLOCKED):
@@ -280,10 +233,14 @@ class Indexer:
                 self._writer.delete([url])
                 self._backlinks.stand(url, BLOCKED, kept)
             else:
-                self._attempt(url, kept.record)
-                if self._is_full():
-                    self._write()
-        self._write()
+                back.pages.append(Wanted(url, kept.record, kept.payload))
+                if len(back.pages) >= _TOGETHER:
+                    while not self._workers.has_room:
+                        self._land()
+                    self._give(back)
+                    back = Batch()
+        self._give(back)
+        self._land_all()
         self._backlinks.set_note("blocklist", _pack(blocklist))
         self._dirty = True
 
@@ -293,7 +250,7 @@ class Indexer:
         """What was taken can be found from here on, and is durable; whether there was anything."""
         if not self._dirty:
             return False
-        self._write()
+        self._backlinks.flush(self._clock())
         self._backlinks.set_note(_BEGUN, b"")
         self._backlinks.commit()
         self._writer.commit(_pack(self.places))
@@ -303,10 +260,4 @@ class Indexer:
 
     def close(self) -> None:
         """What was not committed is gone."""
-        self._pdf.close()
-        self._files.close()
         self._opened.close()
-
-
-def _adorn(entry: Entry, linked: Linked) -> None:
-    entry.anchors, entry.inlinks = list(linked.anchors), linked.count

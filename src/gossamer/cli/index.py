@@ -46,7 +46,7 @@ def index(directory: Path, rebuild: bool, follow: bool, leash: bool) -> int:
             if leash:
                 follower = work.beside_a_crawl(directory, notice, bar.update, stopped)
             else:
-                follower = work.Follower(directory, notice, bar.update, guarded=True)
+                follower = work.Follower(directory, notice, bar.update)
             try:
                 if follow:
                     status = follower.follow(wait_for_input if leash else waiting(stopped), stopped)

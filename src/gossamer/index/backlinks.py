@@ -45,6 +45,7 @@ KNOWN, INDEXED, BLOCKED = 0, 1, 2
 """Of a page: not in the index (it is only linked to, or may not be there); in it; kept out of it by the blocklist."""
 
 _pack = msgspec.msgpack.Encoder().encode
+_NO_ANCHORS: Final = _pack([])
 _read_anchors = msgspec.msgpack.Decoder(list[tuple[bool, str]]).decode
 _read_kept = msgspec.msgpack.Decoder(tuple[int, int, int, int, int, int, bytes]).decode
 
@@ -169,25 +170,41 @@ class Backlinks:
         self._base.executemany("UPDATE pages SET sources = ?, anchors = ?, due = ? WHERE key = ?", changed)
 
     def linked(self, urls: Sequence[str]) -> dict[str, Linked]:
-        """What is known of each, as of the last flush."""
+        """What is known of each by now."""
         names = {key_of(url): url for url in urls}
         found = {
-            names[key]: _linked(SourceSketch(sources), _read_anchors(anchors))
+            names[key]: self._known(key, sources, anchors)
             for key, sources, anchors in self._rows("sources, anchors", list(names))
         }
-        return {url: found.get(url, Linked()) for url in urls}
+        return {url: found[url] if url in found else self._known(key_of(url)) for url in urls}
+
+    def _known(self, key: int, packed: bytes = b"", packed_anchors: bytes = _NO_ANCHORS) -> Linked:
+        """What the database has, and what was gathered since."""
+        sources, anchors = SourceSketch(packed), _read_anchors(packed_anchors)
+        more = self._gathered.get(key)
+        if more is not None:
+            sources, anchors = sources.with_more(more.sources), _best(anchors, more.anchors)
+        return _linked(sources, anchors)
 
     # -- pages ---------------------------------------------------------------------------------------------------------
 
-    def stand(self, url: str, standing: int, kept: Kept, shown: Linked | None = None) -> None:
-        """A page was seen: whether it is in the index, with which links, and where it is stored."""
-        self.indexed += (standing == INDEXED) - self._is_indexed(url)
-        row = (key_of(url), b"", _pack([]), url, standing, kept.pack(), shown.pack() if shown else None)
+    def stand(self, url: str, standing: int, kept: Kept, shown: Linked | None = None, now: float = 0.0) -> None:
+        """A page was seen: whether it is in the index, with which links, and where it is stored. Links that came since
+        those were asked for make it stale at once.
+        """
+        due = None
+        self.indexed += standing == INDEXED
+        for key, was, writes, sources, anchors in self._rows("standing, writes, sources, anchors", [key_of(url)]):
+            self.indexed -= was == INDEXED
+            if shown is not None and self._known(key, sources, anchors) != shown:
+                due = _due(now, writes)
+        row = (key_of(url), b"", _NO_ANCHORS, url, standing, kept.pack(), shown.pack() if shown else None, due)
         try:
             self._base.execute(
-                "INSERT INTO pages (key, sources, anchors, url, standing, kept, shown) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                "INSERT INTO pages (key, sources, anchors, url, standing, kept, shown, due)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (key) DO UPDATE SET url = excluded.url, standing = excluded.standing,"
-                " kept = excluded.kept, shown = excluded.shown, due = NULL",
+                " kept = excluded.kept, shown = excluded.shown, due = excluded.due",
                 row,
             )
         except sqlite3.Error as error:

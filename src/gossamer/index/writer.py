@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from tantivy import Index, Query
+from tantivy import Document, Index, Query
 from tantivy import IndexWriter as TantivyWriter
 
 from gossamer.errors import CrawlDirError, DiskFullError, GossamerError, IndexInUseError, IndexVersionError
@@ -23,6 +23,14 @@ LEAST_MEMORY: Final = 15_000_000
 _MOST_PENDING: Final = 64 << 20
 """Bytes of entries between two commits that are kept at hand."""
 _RESERVE: Final = 32 << 20
+
+Ready = dict[str, list[Any]]
+"""The fields of an entry, by name, with its words made: what a process can make that does not write the index."""
+
+
+def ready(entry: Entry) -> Ready:
+    made: Ready = document_of(entry, pack(entry)).to_dict()
+    return made
 
 
 class IndexWriter:
@@ -48,18 +56,23 @@ class IndexWriter:
         """Each takes the place of what the index has of its URL."""
         for entry in entries:
             packed = pack(entry)
-            document = document_of(entry, packed)
-            term = url_term(entry.url)
-            with self._explained():
-                # Each deletion is looked up in every segment at the commit; most pages of a crawl are new.
-                if term in self._pending or self._committed().searcher.doc_freq("url", term):
-                    self._working.delete_documents_by_term("url", term)
-                self._working.add_document(document)
-            self._pending[term] = packed
-            self._pending_bytes += len(packed)
-            if self._pending_bytes > _MOST_PENDING:
-                # An earlier position with later entries is harmless: they are only written again.
-                self.commit(self.position)
+            self._put(url_term(entry.url), packed, document_of(entry, packed))
+
+    def put(self, made: Ready) -> None:
+        """The same with an entry that is `ready`."""
+        self._put(made["url"][0], made["entry"][0], Document.from_dict(made, schema()))
+
+    def _put(self, term: str, packed: bytes, document: Document) -> None:
+        with self._explained():
+            # Each deletion is looked up in every segment at the commit; most pages of a crawl are new.
+            if term in self._pending or self._committed().searcher.doc_freq("url", term):
+                self._working.delete_documents_by_term("url", term)
+            self._working.add_document(document)
+        self._pending[term] = packed
+        self._pending_bytes += len(packed)
+        if self._pending_bytes > _MOST_PENDING:
+            # An earlier position with later entries is harmless: they are only written again.
+            self.commit(self.position)
 
     def delete(self, urls: Sequence[str]) -> None:
         for url in urls:
@@ -80,15 +93,22 @@ class IndexWriter:
 
     def entry(self, url: str) -> Entry | None:
         """As it was written last, also if that is not committed yet."""
+        packed = self.packed(url)
+        return unpack(packed) if packed is not None else None
+
+    def packed(self, url: str) -> bytes | None:
+        """The same, packed."""
         term = url_term(url)
         if term in self._pending:
-            packed = self._pending[term]
-            return unpack(packed) if packed is not None else None
+            return self._pending[term]
         if self._gone and host_in(url) in self._gone:
             return None
         snapshot = self._committed()
         address = snapshot.find(url)
-        return snapshot.entry(address) if address is not None else None
+        if address is None:
+            return None
+        packed: bytes = snapshot.searcher.doc(address)["entry"][0]
+        return packed
 
     def commit(self, position: bytes) -> None:
         """Everything written so far is on disk when this returns, and `position` with it."""

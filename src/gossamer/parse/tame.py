@@ -86,6 +86,10 @@ _next_that_matters = re.compile(
     rf"(?:[ \t\n\r\f/]++|(?!{_MATTERS}){_ATTRIBUTE})*+({_MATTERS}{_ATTRIBUTE.partition('*+')[2]})?+"
 )
 _crowded = re.compile(rf"<{_NAME}(?:[ \t\n\r\f/]*+{_ATTRIBUTE}){{{MAX_ATTRIBUTES + 1}}}")
+# What such a tag has, and is much quicker to see: either it is long (an attribute takes two letters), or what seems to
+# end it stands in a value.
+_long_tag = re.compile(rf"<[A-Za-z][^>]{{{2 * MAX_ATTRIBUTES}}}")
+_quoted_end = re.compile(r"=[ \t\n\r\f]*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _formatting_start = re.compile(rf"<{_FORMATTING}{_END}")
 _formatting = re.compile(rf"</?{_FORMATTING}{_END}{_ATTRIBUTES}>?")
 # Tags that are neither, by what is fast to see.
@@ -100,7 +104,7 @@ _next_opening = re.compile(
 def tame(source: str) -> str:
     """`source`, or where it is hostile something that gives nearly the same tree at a bounded cost."""
     tags = source.count("<")
-    if len(source) > _LONG and _crowded.search(source):
+    if len(source) > _LONG and _is_crowded(source):
         source = _tag.sub(_with_fewer_attributes, source)
     if len(source) > _HUGE:
         source = _with_fewer_names(source)
@@ -109,6 +113,13 @@ def tame(source: str) -> str:
             source = _formatting.sub("", source)
         tags = source.count("<")
     return _flattened(source) if tags > _MANY_TAGS else source
+
+
+def _is_crowded(source: str) -> bool:
+    """Whether a tag has more attributes than it may have."""
+    if not _long_tag.search(source) and not _quoted_end.search(source):
+        return False
+    return _crowded.search(source) is not None
 
 
 def _most_open(source: str) -> int:
