@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.agent.audit import Change
 from gossamer.service.pages import words
+from gossamer.service.pages.changes import said_of
 
 
 @pytest.mark.parametrize(
@@ -79,3 +81,29 @@ def test_no_text_becomes_another_tag(text: str) -> None:
 
 def test_parts_of_a_score() -> None:
     assert words.parts([("title", 0.512), ("times, for links", 1.35)]) == [("title", "0.51"), ("for links", "× 1.35")]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (Change("t", "w", "limits", {"fetch.rate": "0"}, {"fetch.rate": "20"}), "fetch.rate 0 → 20"),
+        (Change("t", "w", "block", {"policy.blocklist": "none"}, {"policy.blocklist": "a, b"}), "+ a, + b"),
+        (Change("t", "w", "unblock", {"policy.blocklist": "a, b"}, {"policy.blocklist": "b"}), "− a"),
+        (Change("t", "w", "retry", None, {"host": "", "urls": 1200, "hosts": 0}), "urls 1,200; hosts 0"),
+        (Change("t", "w", "seeds", None, {"new": 1, "refused": [{"seed": "x"}]}), "new 1; refused 1"),
+        (Change("t", "w", "priority", {"a.test": None}, {"a.test": 0}), "a.test usual → 0"),
+        (Change("t", "w", "odd", [1], "x" * 1000), "x" * 400 + "…"),
+        (Change("t", "w", "stop"), ""),
+    ],
+)
+def test_changes_in_few_words(change: Change, text: str) -> None:
+    found = said_of(change)
+    assert found.text.removeprefix("policy.blocklist ") == text
+
+
+def test_many_patterns_are_counted() -> None:
+    listed = ", ".join(f"h{number}.test" for number in range(20))
+    before, after = {"policy.blocklist": "none"}, {"policy.blocklist": listed}
+    found = said_of(Change("2026-11-16T11:00:00.123Z", "w", "block", before, after))
+    assert found.at == "2026-11-16 11:00:00 UTC"
+    assert found.text.endswith("+ h4.test and 15 more")

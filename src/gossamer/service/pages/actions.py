@@ -80,7 +80,7 @@ ACTIONS: Final[dict[str, Action]] = {
     ),
     "checkpoint": Action(
         "Checkpoint",
-        "crawl",
+        "checkpoint",
         lambda now, given: foretold.checkpoint(now),
         lambda control, given: control.checkpoint(),
         asks=False,
@@ -91,7 +91,7 @@ ACTIONS: Final[dict[str, Action]] = {
     ),
     "retry": Action(
         "Retry",
-        "hosts",
+        "retry",
         lambda now, given: foretold.retry(now, _host_or_all(given)),
         lambda control, given: control.retry(_host_or_all(given)),
     ),
@@ -127,13 +127,13 @@ ACTIONS: Final[dict[str, Action]] = {
     ),
     "priority": Action(
         "Priority",
-        "hosts",
+        "priority",
         lambda now, given: foretold.priority(now, _host(given), _rank(given)),
         lambda control, given: control.set_priority(_host(given), _rank(given)),
     ),
     "purge": Action(
         "Purge",
-        "hosts",
+        "purge",
         lambda now, given: foretold.purge(now, _host(given)),
         lambda control, given: control.purge(_host(given)),
         again=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from gossamer.agent.audit import Change
 
 _LONGEST: Final = 400  # characters of what is said of a change
 _MOST: Final = 5  # of a list
+_LISTS: Final = ("policy.blocklist", "fetch.schedule")
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -39,28 +39,23 @@ def _parts(before: Any, after: Any) -> Iterator[str]:
         if name not in old:
             yield f"{name} {_value(value)}"
         elif old[name] != value:
-            yield f"{name} {_difference(old[name], value)}"
+            yield f"{name} {_difference(name, old[name], value)}"
 
 
-def _difference(old: Any, new: Any) -> str:
+def _difference(name: str, old: Any, new: Any) -> str:
     """Of lists, what came and what went; of all else, both."""
-    had, has = _listed(old), _listed(new)
-    if had is None or has is None:
+    if name not in _LISTS:
         return f"{_value(old)} → {_value(new)}"
-    gone = [item for item in had if item not in has]
-    came = [item for item in has if item not in had]
-    return ", ".join([*(f"− {item}" for item in gone[:_MOST]), *(f"+ {item}" for item in came[:_MOST])]) or "reordered"
+    had, has = _listed(old), _listed(new)
+    gone = [f"− {item}" for item in had if item not in has]
+    came = [f"+ {item}" for item in has if item not in had]
+    more = len(gone) + len(came) - _MOST
+    return ", ".join([*gone, *came][:_MOST]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _listed(value: Any) -> list[str] | None:
-    """Settings are written down as they stand in gossamer.toml."""
-    if not (isinstance(value, str) and value[:1] == "["):
-        return None
-    try:
-        found = json.loads(value)
-    except ValueError:
-        return None
-    return [str(item) for item in found] if isinstance(found, list) else None
+def _listed(value: Any) -> list[str]:
+    """As settings are shown."""
+    return [] if value in ("", "none") else str(value).split(", ")
 
 
 def _value(value: Any) -> str:

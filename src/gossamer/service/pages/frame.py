@@ -114,7 +114,11 @@ def answer_browsers(app: FastAPI) -> None:
         accepts = "text/html" in request.headers.get("accept", "")
         if not (refusal.status_code == 404 and accepts) or request.url.path.startswith("/api/"):
             return refusal
-        page = trouble(request, 404, f"There is nothing at {request.url.path[:200]}.")
+        try:
+            caller = request.app.state.gate.admit(request)
+        except (Problem, GossamerError):
+            caller = None
+        page = trouble(request, 404, f"There is nothing at {request.url.path[:200]}.", caller=caller)
         page.headers.update(HEADERS)
         return page
 

@@ -108,7 +108,7 @@ def _list(order: str, name: str, cursor: str = "") -> str:
 
 def _row(host: HostCounts, policy: Policy, now: float) -> Row:
     rest = f"in {numbers.span(host.due - now)}" if host.due > now else "now"
-    why = f" ({host.trouble})" if host.trouble else ""
+    why = f" ({host.trouble.replace('_', ' ')})" if host.trouble else ""
     if policy.manners(host.name).blocked:
         state = "blocked"
     elif host.mirror_of:
@@ -131,7 +131,7 @@ def _facts(case: Case, host: HostView) -> Iterator[tuple[str, str]]:
     if host.due > case.now:
         yield "Next visit", f"in {numbers.span(host.due - case.now)}"
     if host.failures:
-        why = f": {FAULTS.get(host.trouble, host.trouble)}" if host.trouble else ""
+        why = f": {_fault(host.trouble)}" if host.trouble else ""
         yield "Failures", f"{host.failures:,} in a row{why}"
         longest = numbers.span(case.config.policy.max_retry_wait)
         yield "Back-off", f"down after {case.policy.max_tries} failures; its rest doubles with each, {longest} at most"
@@ -188,8 +188,12 @@ def _rules(case: Case) -> Iterator[str]:
         yield f"Sitemap: {sitemap}"
 
 
+def _fault(reason: str) -> str:
+    return FAULTS.get(reason, reason.replace("_", " "))
+
+
 def _event(visit: VisitRecord) -> Event:
-    words = f"status {visit.status}" if visit.status else FAULTS.get(visit.reason, visit.reason)
+    words = f"status {visit.status}" if visit.status else _fault(visit.reason)
     changed = f"changed {visit.changes} times" if visit.changes > 1 else "changed once" if visit.changes else ""
     return Event(visit.fetched_at, visit.status, words, visit.url, changed)
 
@@ -200,6 +204,6 @@ def _ends(visits: HostVisits) -> Iterator[tuple[str, str, int]]:
         yield "fetched", f"status {status}", number
     for (state, reason), number in visits.reasons.most_common(50):
         if state != "fetched":
-            yield state, FAULTS.get(reason, reason), number
+            yield state, _fault(reason), number
     if visits.states["queued"]:
         yield "queued", "", visits.states["queued"]

@@ -52,7 +52,7 @@ document.addEventListener("submit", async (event) => {
   if (!form || "plain" in form.dataset) return; // these ask on a page of their own
   event.preventDefault();
   clearTimeout(timers.get(form));
-  if (said.get(form) !== fields(form).toString()) {
+  if (form.querySelector("div.will") && said.get(form) !== fields(form).toString()) {
     await foretell(form); // nothing is done that was not said before
     return;
   }
