@@ -62,6 +62,14 @@ _USUAL: Final = Choice()
 
 
 def board(picture: Picture, choice: Choice) -> Board:
+    """Made once for all who have chosen the same."""
+    found = picture.boards.get(choice)
+    if found is None:
+        found = picture.boards[choice] = _made(picture, choice)
+    return found
+
+
+def _made(picture: Picture, choice: Choice) -> Board:
     found: Board = {"sentence": sentence(picture), "asof": _as_of(picture)}
     _figures(found, picture)
     _chart(found, picture, choice.range)
