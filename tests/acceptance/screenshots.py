@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from browsing import chromium, gossamer, serving
+from operating import log_in, operated
 from playwright.sync_api import Browser, sync_playwright
 
 from gossamer.index import Search
@@ -22,7 +23,12 @@ from gossamer.testing import SimServer, World
 
 SIZES = ((360, 740), (1200, 800), (1600, 900))
 SCHEMES = ("light", "dark")
-SHOWN = {"search": ("results", 1200, "light")}
+SHOWN = {
+    "search": ("results", 1200, "light"),
+    "controls": ("controls", 1200, "light"),
+    "dashboard": ("dashboard", 1200, "light"),
+}
+HOURS = ("Mon-Fri 08:00-18:00 rate=10", "Sun pause", "22:00-06:00 rate=0")
 DOCS = Path(__file__).parents[2] / "docs" / "images"
 
 
@@ -54,7 +60,28 @@ def service() -> Iterator[tuple[str, dict[str, str]]]:
         yield stack.enter_context(serving(home)), pages
 
 
-def take(browser: Browser, address: str, pages: dict[str, str], out: Path) -> None:
+@contextmanager
+def operated_service() -> Iterator[tuple[str, dict[str, str], str]]:
+    """The same of a crawl that runs, and a key that may command it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch) / "crawl"
+        with operated(home, "--delay", "0", "--rate", "60") as crawl:
+            gossamer("limits", "--dir", str(home), *(part for line in HOURS for part in ("--schedule", line)))
+            gossamer("block", "shop.example.org", "example.net/forum/", "--dir", str(home))
+            gossamer("report", "--dir", str(home), "--out", str(home / "facts" / "report.html"))
+            host = crawl.log.arrivals[0].host
+            pages = {
+                "controls": "/controls",
+                "hosts": "/hosts",
+                "host": f"/hosts/{host}",
+                "url": f"/urls?url={quote(f'http://{host}/', safe='')}",
+                "report": "/report",
+                "dashboard": "/dashboard",  # last, when there is something to see
+            }
+            yield crawl.address, pages, crawl.key
+
+
+def take(browser: Browser, address: str, pages: dict[str, str], out: Path, key: str = "") -> None:
     for width, height in SIZES:
         for scheme in SCHEMES:
             context = browser.new_context(
@@ -62,12 +89,14 @@ def take(browser: Browser, address: str, pages: dict[str, str], out: Path) -> No
                 viewport={"width": width, "height": height},
             )  # fmt: skip
             page = context.new_page()
+            if key:
+                log_in(page, key)
             for name, path in pages.items():
                 page.goto(path)
-                page.wait_for_load_state("networkidle")
+                page.wait_for_load_state("load" if name == "dashboard" else "networkidle")  # that one is never idle
                 if name == "results" and width > 600:
                     page.locator(".hit summary").nth(1).click()
-                page.screenshot(path=out / f"{name}-{width}-{scheme}.png")
+                page.screenshot(full_page=name == "dashboard", path=out / f"{name}-{width}-{scheme}.png")
             context.close()
 
 
@@ -77,16 +106,22 @@ def main() -> int:
     options.add_argument("--docs", action="store_true", help="copy those that the documents show")
     given = options.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    with service() as (address, pages), sync_playwright() as playwright:
+    number = 0
+    with sync_playwright() as playwright:
         arguments = ["--no-sandbox"] if os.getuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium(), args=arguments)
-        take(browser, address, pages, given.out)
+        with service() as (address, pages):
+            take(browser, address, pages, given.out)
+            number += len(pages)
+        with operated_service() as (address, pages, key):
+            take(browser, address, pages, given.out, key)
+            number += len(pages)
         browser.close()
     if given.docs:
         DOCS.mkdir(exist_ok=True)
         for name, (page, width, scheme) in SHOWN.items():
             (DOCS / f"{name}.png").write_bytes((given.out / f"{page}-{width}-{scheme}.png").read_bytes())
-    print(f"{len(pages) * len(SIZES) * len(SCHEMES)} pictures in {given.out}")
+    print(f"{number * len(SIZES) * len(SCHEMES)} pictures in {given.out}")
     return 0
 
 

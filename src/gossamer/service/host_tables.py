@@ -27,7 +27,7 @@ _WHY: Final[dict[str, str]] = {
     Reason.PROTOCOL: "no HTTP",
     Reason.TOO_LARGE: "headers too long",
     Reason.BUSY: "busy (429, 503)",
-    Reason.ROBOTS_UNREACHABLE: "robots.txt unreachable",
+    Reason.ROBOTS_UNREACHABLE: "robots.txt fails",
 }
 
 

@@ -185,7 +185,7 @@ def _agents(found: Board, picture: Picture, order: str) -> None:
     if index is not None:
         behind = max(0, index.total - index.done)
         lag = f"{words.percent(behind, index.total)} to do" if behind else "none"
-        state = progress.beside.get("index", "") if running else "not running"
+        state = progress.beside.get("index", "") or ("running" if picture.index_taken.memory else "not running")
         add("index", picture.index_taken.core, picture.index_taken.memory, state, lag=lag)
     state = progress.beside.get("service", "") if running else ""
     add("service", picture.service_taken.core, picture.service_taken.memory, state or "running")
@@ -249,8 +249,8 @@ def _rows(
 
 
 def _now(picture: Picture) -> float:
-    """Where curves end: with the last commit, since nothing is known of what came after it."""
-    return picture.progress.updated_at
+    """Where curves end: with the last sample, since nothing is known of what came after it."""
+    return picture.samples[-1].at if picture.samples else picture.progress.updated_at
 
 
 def _window(picture: Picture, chosen: str, most: int = charts.BUCKETS) -> Window:
