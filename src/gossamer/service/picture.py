@@ -92,7 +92,7 @@ class Watcher:
         except GossamerError as error:
             return Picture(view.clock(), True, Progress(running=view.directory.in_use()), trouble=str(error))
         index = read_index_status(view.directory.index)
-        self._index.look(index.pid if index else 0)
+        self._index.look(index.pid if index else 0, "index")
         self._service.look(os.getpid())
         if now - self._sizes_at >= _SIZES:
             self._sizes_at, self._sizes = now, self._measure()

@@ -15,7 +15,7 @@ import msgspec
 from gossamer.agent import numbers
 from gossamer.agent.history import Sample
 from gossamer.agent.progress import Progress
-from gossamer.service.host_tables import ROWS, BusyOrder, SlowOrder, why_slow
+from gossamer.service.host_tables import ROWS, BusyOrder, SlowOrder, said, why_slow
 from gossamer.service.pages import charts, words
 from gossamer.service.pages.charts import OUTCOMES, Window
 from gossamer.service.pages.sentence import sentence
@@ -228,7 +228,7 @@ def _facts(found: Board, picture: Picture) -> None:
     for name in ("2xx", "3xx", "4xx", "5xx"):
         found[f"status.{name}"] = numbers.count(progress.statuses.get(name, 0))
     most = sorted(progress.reasons.items(), key=lambda each: (-each[1], each[0]))[:REASONS]
-    failed = [{"name": name, "count": numbers.count(number)} for name, number in most]
+    failed = [{"name": said(name), "count": numbers.count(number)} for name, number in most]
     _rows(found, "reason", failed, ("name", "count"), REASONS)
 
 
