@@ -30,10 +30,10 @@ class Operated:
 
 
 @contextmanager
-def operated(home: Path, *options: str) -> Iterator[Operated]:
-    """Ended at the end, whatever became of it."""
+def operated(home: Path, *options: str, world: World | None = None) -> Iterator[Operated]:
+    """Ended at the end, whatever became of it. Nothing is indexed, unless the options say so."""
     log = MemoryLog()
-    with SimServer.running(World(1, 100, 400), log=log) as web:
+    with SimServer.running(world or World(1, 100, 400), log=log) as web:
         command = [
             *GOSSAMER, "crawl", web.world.url(0), "--dir", str(home), "--scope", "any", "--allow-private",
             "--connect", web.connect, "--no-index", *options,

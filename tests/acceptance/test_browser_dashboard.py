@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from gossamer.service.keys import KeyFile
 from gossamer.testing import SimServer, World
 
-CRAWLING = re.compile(r"^Crawling [\d,.]+ pages/s\. Limited by the rate cap of 30 pages/s\.$")
+CRAWLING = re.compile(r"^Crawling [\d,.]+ pages/s\. Limited by .+\.$")
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def test_it_moves(page: Page, watch: Watch, live: str) -> None:
         "drawn => document.querySelector('path.ok[data-live]').getAttribute('d') !== drawn", arg=drawn
     )
     expect(page.locator("h1")).to_have_attribute("data-mine", "kept")
-    expect(page.locator("[data-live='busy.0.host']")).not_to_be_empty()
+    expect(page.locator("[data-live~='busy.0.host']")).not_to_be_empty()
     expect(page.locator("#silent")).to_be_hidden()
     assert watch.outside(live) == []
     assert watch.console == []

@@ -218,3 +218,43 @@ def test_before_a_crawl_has_begun(tmp_path: Path) -> None:
         token = log_in(pages, home)
         assert "There is no crawl" in do(pages, token, "pause")
         assert "There is no crawl" in said(pages.post("/controls/before/stop", data={"token": token}))
+
+
+def test_settings_that_cannot_be_read_are_told(home: Path, pages: TestClient, token: str) -> None:
+    (home / "gossamer.toml").write_text("[fetch]\nrate = fast\n")
+    for path in ("/controls", "/dashboard"):
+        page = pages.get(path)
+        assert page.status_code == 200
+        assert "settings cannot be read" in said(page)
+    assert "bad" in pages.post("/controls/before/pause", data={"token": token}).text
+
+
+def test_what_is_too_much_is_refused(pages: TestClient, token: str) -> None:
+    for given in ({"pattern": "a" * 5000}, {"pattern": "\n".join(["a.test"] * 1001)}):
+        assert "are taken at a time" in said(pages.post("/controls/before/block", data={"token": token, **given}))
+    many = {f"field{number}": "x" for number in range(50)}
+    assert pages.post("/controls/pause", data={"token": token, **many}).status_code == 403  # none of it is read
+
+
+def test_hours_are_painted_and_written(pages: TestClient, token: str) -> None:
+    def strip(**given: str) -> Response:
+        return pages.post("/controls/hours", data={"token": token, **given})
+
+    page = strip(schedule="Sun pause", paint="0123456 8 17", caps="rate=5")
+    assert set(unescape(page.text.partition('data-lines="')[2].partition('"')[0]).splitlines()) == {
+        "08:00-18:00 rate=5",
+        "Sun 00:00-08:00 pause",
+        "Sun 18:00-24:00 pause",
+    }
+    assert "In a week" in said(page)
+    assert page.text.count("<svg") == 2
+    assert strip(schedule="", each="1").text.count("<svg") == 7
+    for wrong in (
+        {"schedule": "sometimes"},
+        {"paint": "9 1 2", "caps": "pause"},
+        {"paint": "1", "caps": "pause"},
+        {"paint": "1 a b", "caps": "pause"},
+        {"paint": "1 5 99", "caps": "pause"},
+        {"paint": "1 1 2", "caps": "dance"},
+    ):
+        assert 'class="will bad"' in strip(**{"schedule": "", **wrong}).text

@@ -96,7 +96,7 @@ def test_the_hour_decides() -> None:
     assert speed.room(1.0, 5) == 5
     clock["minute"] = 8 * 60
     assert speed.room(3.0, 5) == 0
-    assert "pauses at this hour" in speed.limit(3.0)
+    assert "pauses at this hour" in speed.limit(3.0, short=False)
     clock["minute"] = 18 * 60
     assert speed.room(5.0, 5) == 0
     assert speed.room(5.6, 5) == 1
@@ -104,3 +104,16 @@ def test_the_hour_decides() -> None:
     speed.started()
     assert speed.room(7.0, 5) == 1  # nothing was saved up
     assert speed.room(7.1, 5) == 5
+
+
+def test_a_cap_limits_only_while_there_is_more_to_visit() -> None:
+    speed = Speed(FetchConfig(rate=20.0), 0.0)
+    assert speed.limit(1.0, short=False) == ""
+    assert speed.limit(1.0, short=True) == "the rate cap of 20 pages/s"
+    assert Speed(FetchConfig(bandwidth=2_000_000), 0.0).limit(1.0, short=True) == "the bandwidth cap of 2 MB/s"
+    assert Speed(FetchConfig(), 0.0).limit(1.0, short=True) == ""
+    both = Speed(FetchConfig(rate=20.0, bandwidth=2_000_000), 0.0)
+    assert "bandwidth" in both.limit(1.0, short=True)
+    for _ in range(3):
+        both.started()
+    assert "rate" in both.limit(1.0, short=True)

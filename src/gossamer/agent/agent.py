@@ -100,7 +100,8 @@ class Agent:
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
-        self._history = History()
+        last = self._stored("progress", Progress).updated_at
+        self._history = History(sample_of(self.statistics, self.frontier.counts, last))
         self._speed = Speed(config.fetch, now)
         self._began = now
         self._committed_at = now
@@ -125,9 +126,11 @@ class Agent:
         stages = self._meter.stages
         while not (reason := self._reason_to_end()):
             started = perf_counter()
-            visits = self.frontier.lease(self._clock(), self._room())
+            visits = self.frontier.lease(self._clock(), room := self._room())
             leased = perf_counter()
             self._meter.requests += len(visits)
+            self._meter.turns += 1
+            self._meter.short_turns += len(visits) >= room and self.frontier.schedule.ready > 0
             for visit in visits:
                 self._visits_in_flight += not visit.robots
                 self._speed.started()
@@ -461,7 +464,7 @@ class Agent:
         progress.seeds_read, progress.seeds_share = self._seeds_read, self._seeds_share
         progress.paused = self._config.agent.paused
         progress.beside = self.beside()
-        progress.limit = what_limits(progress, self._speed.limit(now))
+        progress.limit = what_limits(progress, self._speed.limit(now, self._meter.short), self._meter.short)
         return progress
 
 

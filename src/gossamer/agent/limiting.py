@@ -5,19 +5,21 @@ from __future__ import annotations
 from gossamer.agent.progress import Progress
 
 
-def what_limits(progress: Progress, capped: str) -> str:
-    """`capped`: what the caps say of it. Empty where there is nothing to say."""
+def what_limits(progress: Progress, capped: str, short: bool) -> str:
+    """`capped`: what the caps say of it; `short`: hosts were ready that were not visited. Empty where there is nothing
+    to say.
+    """
     if progress.paused:
         return "it is paused: gossamer control resume goes on"
     if capped:
         return capped
-    active = progress.hosts_ready + progress.hosts_waiting
     if progress.in_flight >= progress.connections:
         return f"connections: all {progress.in_flight:,} are in use"
-    if progress.hosts_waiting and not progress.hosts_ready:
-        return f"politeness: {progress.hosts_waiting:,} of {active + progress.in_flight:,} hosts wait for their delay"
-    if progress.hosts_ready:
+    if short:
         return f"this machine: {progress.hosts_ready:,} hosts are ready"
+    hosts = progress.hosts_ready + progress.hosts_waiting + progress.in_flight
+    if progress.hosts_waiting:
+        return f"politeness: {progress.hosts_waiting:,} of {hosts:,} hosts wait for their delay"
     if progress.in_flight:
         return f"the servers: {progress.in_flight:,} responses are awaited"
     return ""

@@ -126,12 +126,12 @@ class Speed:
                 self._usual += (received - self._usual) / _MEMORY
         self._under_way -= 1
 
-    def limit(self, now: float) -> str:
-        """What holds the crawl back at this moment, if it is one of these."""
+    def limit(self, now: float, short: bool) -> str:
+        """What holds the crawl back, if it is one of these. `short`: there was more to visit than was allowed."""
         if self.paused:
             return "the schedule: it pauses at this hour"
-        if self._pages.rate and self._pages.available(now) < 1:
+        if not short or not self.capped:
+            return ""
+        if self._pages.rate and (not self._bytes.rate or self._pages.available(now) < 1):
             return f"the rate cap of {self._pages.rate:g} pages/s"
-        if self._bytes.rate and self._bytes.available(now) <= 0:
-            return f"the bandwidth cap of {self._bytes.rate / 1e6:g} MB/s"
-        return ""
+        return f"the bandwidth cap of {self._bytes.rate / 1e6:g} MB/s"

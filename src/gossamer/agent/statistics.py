@@ -74,6 +74,8 @@ class Meter:
         self._pages_before = statistics.pages
         self._robots_before = statistics.robots
         self.requests = 0
+        self.turns = self.short_turns = 0  # of the loop, since the last sample; those with more to visit than allowed
+        self.short = False  # most of them were
         self._answers, self._waited, self._waits = 0, 0.0, [0] * self._WAITS
         self._samples: list[_Reading] = [self._read(now)]
         self._peak = 0.0
@@ -86,6 +88,8 @@ class Meter:
         self._waits[min(int(seconds * 1000).bit_length(), self._WAITS - 1)] += 1
 
     def sample(self, now: float) -> None:
+        self.short = self.short_turns * 2 > self.turns
+        self.turns = self.short_turns = 0
         samples = self._samples
         samples.append(self._read(now))
         while len(samples) > 2 and samples[1].at <= now - self._WINDOW:

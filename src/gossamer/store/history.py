@@ -10,7 +10,7 @@ from gossamer.store.cdxj import quoted
 from gossamer.store.store import StorePosition
 
 _BLOCK = 1 << 20  # bytes of CDXJ read at a time
-_MOST_READ = 1 << 30  # bytes of CDXJ, some three million captures
+_MOST_READ = 512 << 20  # bytes of CDXJ, some 1.7 million captures
 _MOST = 1000  # captures
 
 

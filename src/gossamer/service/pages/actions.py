@@ -16,6 +16,8 @@ from gossamer.service.pages import foretold
 from gossamer.service.pages.foretold import Prospect
 
 Given = Mapping[str, str]
+_MOST_LINES: Final = 1000
+_LONGEST_LINE: Final = 4096
 _LIMITS: Final = ("rate", "bandwidth", "delay", "connections")
 
 
@@ -42,7 +44,10 @@ def _limits_given(given: Given) -> dict[str, str]:
 
 
 def _lines(given: Given, name: str) -> list[str]:
-    return [line.strip() for line in given.get(name, "").splitlines() if line.strip()]
+    found = [line.strip() for line in given.get(name, "").splitlines() if line.strip()]
+    if len(found) > _MOST_LINES or any(len(line) > _LONGEST_LINE for line in found):
+        raise ConfigError(f"at most {_MOST_LINES:,} lines of {_LONGEST_LINE:,} characters each are taken at a time")
+    return found
 
 
 def _host(given: Given) -> str:

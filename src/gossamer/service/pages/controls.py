@@ -13,12 +13,11 @@ import msgspec
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from gossamer.agent import Progress
 from gossamer.agent.audit import read_changes
 from gossamer.agent.speed import local_time
 from gossamer.agent.speed_limits import shown
 from gossamer.config import Config, load
-from gossamer.errors import ConfigError, GossamerError
+from gossamer.errors import GossamerError
 from gossamer.service.callers import Caller, needs
 from gossamer.service.commanding import commanding
 from gossamer.service.pages.actions import ACTIONS, Action, Given
@@ -56,6 +55,7 @@ class Controls(msgspec.Struct):
     week: list[Row] = []
     today: tuple[int, int] = (0, 0)  # day of the week and hour, where the crawl is
     opened: bool = False  # the drawer
+    wrong: str = ""  # why the settings cannot be read
 
 
 def controls(request: Request, caller: Caller, back: str = "") -> dict[str, Any]:
@@ -75,7 +75,10 @@ def controls(request: Request, caller: Caller, back: str = "") -> dict[str, Any]
     found.today = day, minute // 60
     found.opened = found.outcome is not None and found.outcome.place != "crawl"
     if found.exists:
-        _add_settings(found, load(directory.settings, resumed=True))
+        try:
+            _add_settings(found, load(directory.settings, resumed=True))
+        except GossamerError as error:  # somebody edits the file; the page is of use all the same
+            found.wrong = str(error)
     return {"controls": found}
 
 
@@ -164,13 +167,10 @@ def _foretell(request: Request, chosen: Action, given: Given) -> tuple[str, bool
     if not view.exists:
         return "There is no crawl in the directory of this service yet.", True
     try:
-        progress = view.progress()
-    except GossamerError:
-        progress = Progress()
-    now = Prospect(view, load(view.directory.settings, resumed=True), progress, view.directory.in_use())
-    try:
+        config = load(view.directory.settings, resumed=True)
+        now = Prospect(view, config, view.progress(), view.directory.in_use())
         return chosen.foretell(now, given), False
-    except ConfigError as error:
+    except GossamerError as error:
         return str(error), True
 
 
