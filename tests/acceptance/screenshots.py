@@ -23,7 +23,11 @@ from gossamer.testing import SimServer, World
 
 SIZES = ((360, 740), (1200, 800), (1600, 900))
 SCHEMES = ("light", "dark")
-SHOWN = {"search": ("results", 1200, "light"), "controls": ("controls", 1200, "light")}
+SHOWN = {
+    "search": ("results", 1200, "light"),
+    "controls": ("controls", 1200, "light"),
+    "dashboard": ("dashboard", 1200, "light"),
+}
 HOURS = ("Mon-Fri 08:00-18:00 rate=10", "Sun pause", "22:00-06:00 rate=0")
 DOCS = Path(__file__).parents[2] / "docs" / "images"
 
@@ -67,12 +71,12 @@ def operated_service() -> Iterator[tuple[str, dict[str, str], str]]:
             gossamer("report", "--dir", str(home), "--out", str(home / "facts" / "report.html"))
             host = crawl.log.arrivals[0].host
             pages = {
-                "dashboard": "/dashboard",
                 "controls": "/controls",
                 "hosts": "/hosts",
                 "host": f"/hosts/{host}",
                 "url": f"/urls?url={quote(f'http://{host}/', safe='')}",
                 "report": "/report",
+                "dashboard": "/dashboard",  # last, when there is something to see
             }
             yield crawl.address, pages, crawl.key
 
@@ -92,7 +96,7 @@ def take(browser: Browser, address: str, pages: dict[str, str], out: Path, key: 
                 page.wait_for_load_state("load" if name == "dashboard" else "networkidle")  # that one is never idle
                 if name == "results" and width > 600:
                     page.locator(".hit summary").nth(1).click()
-                page.screenshot(path=out / f"{name}-{width}-{scheme}.png")
+                page.screenshot(full_page=name == "dashboard", path=out / f"{name}-{width}-{scheme}.png")
             context.close()
 
 

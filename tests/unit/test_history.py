@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ def test_a_sample_counts_by_outcome() -> None:
 
 def test_it_comes_back_from_the_commit_after_an_abrupt_end(tmp_path: Path) -> None:
     with frontier_in(tmp_path) as frontier:
-        history = History()
+        history = History(Sample(0.0))
         for second in range(10):
             frontier.commit(history.taken(Sample(NOW + second, ok=second), last=False))
         frontier.add(["http://a.test/"], 0, 4)  # and never committed
@@ -61,17 +62,36 @@ def test_it_comes_back_from_the_commit_after_an_abrupt_end(tmp_path: Path) -> No
 
 
 def test_the_last_commit_of_a_run_is_kept_whenever_it_comes() -> None:
-    history = History()
+    history = History(Sample(0.0))
     first = history.taken(Sample(NOW), last=False)
     assert len(first) == len(RINGS)
     assert history.taken(Sample(NOW + 0.5), last=False) == {}
     assert len(history.taken(Sample(NOW + 0.7, ok=9), last=True)) == 1
 
 
+def test_a_run_that_was_killed_leaves_nothing_to_the_time_in_which_nothing_ran() -> None:
+    """Not even in the rings in which its last sample is older than its last commit."""
+    kept: dict[str, bytes] = {}
+    history = History(Sample(0.0))
+    for second in range(50):
+        kept |= history.taken(Sample(NOW + second, ok=100 * second), last=False)
+    history = History(Sample(NOW + 49, ok=4900))  # what the next run finds
+    for second in range(3):
+        kept |= history.taken(Sample(NOW + 7200 + second, ok=4900 + second), last=False)
+    for ring in range(len(RINGS)):
+        found = [
+            msgspec.msgpack.decode(kept[name], type=Sample) for name in kept if name.startswith(f"history {ring} ")
+        ]
+        found.sort(key=lambda sample: sample.at)
+        began = next(number for number, sample in enumerate(found) if sample.at >= NOW + 7200)
+        if began:  # a step may be longer than the pause
+            assert found[began - 1].ok == found[began].ok == 4900
+
+
 def test_years_take_no_more_room_than_the_rings_have() -> None:
     """And each ring has its whole span, but for what its oldest slot has just lost."""
     kept: dict[str, bytes] = {}
-    history = History()
+    history = History(Sample(0.0))
     for step in range(400 * 8):  # 400 days, a commit every three hours
         kept |= history.taken(Sample(NOW + step * 10_800), last=False)
     for second in range(1200):
@@ -87,7 +107,7 @@ def test_years_take_no_more_room_than_the_rings_have() -> None:
 
 @given(st.lists(st.floats(0.1, 7200), max_size=60))
 def test_a_commit_costs_a_slot_of_each_ring_at_most(pauses: list[float]) -> None:
-    history, at = History(), NOW
+    history, at = History(Sample(0.0)), NOW
     for pause in pauses:
         at += pause
         kept = history.taken(Sample(at, *[2**40] * 9), last=False)

@@ -100,7 +100,8 @@ class Agent:
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
-        self._history = History()
+        last = self._stored("progress", Progress).updated_at
+        self._history = History(sample_of(self.statistics, self.frontier.counts, last))
         self._speed = Speed(config.fetch, now)
         self._began = now
         self._committed_at = now

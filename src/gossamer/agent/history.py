@@ -70,18 +70,30 @@ class History:
     those that it has no room for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: Sample) -> None:
+        """`before`: as of the last commit of the run before, at 0 where there was none."""
         self._turns = [-1] * len(RINGS)
+        # A run that was killed has no last sample, and what came after its last one in a ring must not be taken for
+        # something that came while nothing ran.
+        self._before = before if before.at else None
 
     def taken(self, sample: Sample, last: bool) -> dict[str, bytes]:
         """What a commit keeps. The last of a run is kept in any case: what came after its step began is in it."""
         kept = {}
+        if self._before is not None:
+            packed = msgspec.msgpack.encode(self._before)
+            kept = {_slot(number, int(self._before.at // ring.step)): packed for number, ring in enumerate(RINGS)}
+            self._before = None
         for number, ring in enumerate(RINGS):
             turn = int(sample.at // ring.step)
             if turn != self._turns[number] or (last and not number):
                 self._turns[number] = turn
-                kept[f"{HISTORY}{number} {turn % ring.slots}"] = msgspec.msgpack.encode(sample)
+                kept[_slot(number, turn)] = msgspec.msgpack.encode(sample)
         return kept
+
+
+def _slot(ring: int, turn: int) -> str:
+    return f"{HISTORY}{ring} {turn % RINGS[ring].slots}"
 
 
 def read_history(frontier: FrontierReader, rings: Iterable[int] = range(len(RINGS))) -> list[Sample]:

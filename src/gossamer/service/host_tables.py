@@ -27,7 +27,7 @@ _WHY: Final[dict[str, str]] = {
     Reason.PROTOCOL: "no HTTP",
     Reason.TOO_LARGE: "headers too long",
     Reason.BUSY: "busy (429, 503)",
-    Reason.ROBOTS_UNREACHABLE: "robots.txt unreachable",
+    Reason.ROBOTS_UNREACHABLE: "robots.txt fails",
 }
 
 
@@ -76,10 +76,15 @@ def is_slow(host: HostCounts) -> bool:
 def why_slow(host: HostCounts) -> str:
     """The reason of its failures, or of its delay."""
     if host.failures:
-        return _WHY.get(host.trouble, host.trouble) or "no answer"
+        return said(host.trouble) or "no answer"
     if host.added_delay:
         return _WHY[Reason.BUSY]
     return f"robots.txt asks for {host.crawl_delay:g} s"
+
+
+def said(reason: str) -> str:
+    """A reason in a few words."""
+    return _WHY.get(reason, reason.replace("_", " "))
 
 
 def _most(hosts: Sequence[HostCounts], by: Callable[[HostCounts], tuple[float, float]]) -> list[HostCounts]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -47,6 +47,7 @@ class Picture(msgspec.Struct):
     sizes: dict[str, int] = {}  # bytes on disk by folder
     disk_free: int = 0
     trouble: str = ""  # why the crawl cannot be read, where it cannot
+    boards: dict[Any, dict[str, str]] = {}  # what was made of it, for those who ask for the same
 
 
 class Watcher:
@@ -91,7 +92,7 @@ class Watcher:
         except GossamerError as error:
             return Picture(view.clock(), True, Progress(running=view.directory.in_use()), trouble=str(error))
         index = read_index_status(view.directory.index)
-        self._index.look(index.pid if index and progress.running else 0)
+        self._index.look(index.pid if index else 0, "index")
         self._service.look(os.getpid())
         if now - self._sizes_at >= _SIZES:
             self._sizes_at, self._sizes = now, self._measure()

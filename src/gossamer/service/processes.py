@@ -28,12 +28,22 @@ class Usage:
         self.core = 0.0
         self.memory = 0
 
-    def look(self, pid: int) -> None:
+    def look(self, pid: int, word: str = "") -> None:
+        """`word` is one of its command line: numbers of processes are used again."""
+        if word and not _has_word(pid, word):
+            pid = 0
         now, seconds = self._clock(), cpu_seconds(pid) if pid else 0.0
         same = pid == self._pid and now > self._at
         self.core = max(0.0, (seconds - self._seconds) / (now - self._at)) if same else 0.0
         self._pid, self._at, self._seconds = pid, now, seconds
         self.memory = resident(pid) if pid else 0
+
+
+def _has_word(pid: int, word: str) -> bool:
+    try:
+        return word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def cpu_seconds(pid: int) -> float:

@@ -15,7 +15,7 @@ import msgspec
 from gossamer.agent import numbers
 from gossamer.agent.history import Sample
 from gossamer.agent.progress import Progress
-from gossamer.service.host_tables import ROWS, BusyOrder, SlowOrder, why_slow
+from gossamer.service.host_tables import ROWS, BusyOrder, SlowOrder, said, why_slow
 from gossamer.service.pages import charts, words
 from gossamer.service.pages.charts import OUTCOMES, Window
 from gossamer.service.pages.sentence import sentence
@@ -62,6 +62,14 @@ _USUAL: Final = Choice()
 
 
 def board(picture: Picture, choice: Choice) -> Board:
+    """Made once for all who have chosen the same."""
+    found = picture.boards.get(choice)
+    if found is None:
+        found = picture.boards[choice] = _made(picture, choice)
+    return found
+
+
+def _made(picture: Picture, choice: Choice) -> Board:
     found: Board = {"sentence": sentence(picture), "asof": _as_of(picture)}
     _figures(found, picture)
     _chart(found, picture, choice.range)
@@ -177,7 +185,7 @@ def _agents(found: Board, picture: Picture, order: str) -> None:
     if index is not None:
         behind = max(0, index.total - index.done)
         lag = f"{words.percent(behind, index.total)} to do" if behind else "none"
-        state = progress.beside.get("index", "") if running else "not running"
+        state = progress.beside.get("index", "") or ("running" if picture.index_taken.memory else "not running")
         add("index", picture.index_taken.core, picture.index_taken.memory, state, lag=lag)
     state = progress.beside.get("service", "") if running else ""
     add("service", picture.service_taken.core, picture.service_taken.memory, state or "running")
@@ -220,7 +228,7 @@ def _facts(found: Board, picture: Picture) -> None:
     for name in ("2xx", "3xx", "4xx", "5xx"):
         found[f"status.{name}"] = numbers.count(progress.statuses.get(name, 0))
     most = sorted(progress.reasons.items(), key=lambda each: (-each[1], each[0]))[:REASONS]
-    failed = [{"name": name, "count": numbers.count(number)} for name, number in most]
+    failed = [{"name": said(name), "count": numbers.count(number)} for name, number in most]
     _rows(found, "reason", failed, ("name", "count"), REASONS)
 
 
@@ -241,8 +249,8 @@ def _rows(
 
 
 def _now(picture: Picture) -> float:
-    """Where curves end: with the last commit, since nothing is known of what came after it."""
-    return picture.progress.updated_at
+    """Where curves end: with the last sample, since nothing is known of what came after it."""
+    return picture.samples[-1].at if picture.samples else picture.progress.updated_at
 
 
 def _window(picture: Picture, chosen: str, most: int = charts.BUCKETS) -> Window:

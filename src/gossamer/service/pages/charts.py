@@ -48,6 +48,7 @@ def whole(samples: Sequence[Sample], end: float) -> Window:
 
 def levels(samples: Sequence[Sample], field: str, over: Window) -> list[float]:
     """How much there was at the end of each bucket."""
+    samples = _from(samples, over.start)
     if not samples:
         return [0.0] * over.buckets
     times = [sample.at for sample in samples]
@@ -57,6 +58,7 @@ def levels(samples: Sequence[Sample], field: str, over: Window) -> list[float]:
 
 def rates(samples: Sequence[Sample], field: str, over: Window) -> list[float]:
     """How much was added a second in each bucket; in the last one, in so much of it as has passed."""
+    samples = _from(samples, over.start)
     if not samples:
         return [0.0] * over.buckets
     times = [sample.at for sample in samples]
@@ -71,6 +73,11 @@ def rates(samples: Sequence[Sample], field: str, over: Window) -> list[float]:
             added = totals[number + 1] - _total(samples, times, field, times[-1] - LEAST)
         found.append(max(0.0, added / passed) if passed > 0 else 0.0)
     return found
+
+
+def _from(samples: Sequence[Sample], start: float) -> Sequence[Sample]:
+    """Those that say something of what came after this moment: the last before it, and all since."""
+    return samples[max(0, bisect_right(samples, start, key=lambda sample: sample.at) - 1) :]
 
 
 def _total(samples: Sequence[Sample], times: Sequence[float], field: str, at: float) -> float:
