@@ -41,9 +41,10 @@ def listening(port: int, path: str = "/api/v1/events", key: str = "", last: str 
 
 
 def events(lines: Iterator[str]) -> Iterator[Event]:
-    """Name, id and data of each."""
+    """Name, id and data of each. No test waits so long that there is nothing new."""
     name = number = ""
     for line in lines:
+        assert not line.startswith(":"), "nothing came but a sign of life"
         field, _, value = line.partition(": ")
         if field == "event":
             name, number = value, ""
