@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -32,7 +32,9 @@ SHOWN = {
     "controls": ("controls", 1200, "light"),
     "dashboard": ("dashboard", 1200, "light"),
     "report": ("report", 1200, "light"),
+    "terminal": ("terminal", 1200, "dark"),
 }
+WORLD = World(1, 80, 400, "realistic")
 WATCHED = 60.0  # seconds of a crawl before it is shown
 TERMINAL = """<!DOCTYPE html><meta charset="utf-8"><style>
 body {{ margin: 0; display: inline-block; background: #121413; color: #e6e8e6; }}
@@ -70,27 +72,27 @@ def service() -> Iterator[tuple[str, dict[str, str]]]:
         yield stack.enter_context(serving(home)), pages
 
 
-@contextmanager
-def operated_service() -> Iterator[tuple[str, dict[str, str], str, Progress]]:
-    """The same of a crawl that runs, a key that may command it, and how far it is."""
-    with tempfile.TemporaryDirectory() as scratch:
-        home = Path(scratch) / "crawl"
-        with operated(home, "--delay", "0.5", "--index", world=World(1, 80, 400, "realistic")) as crawl:
+def take_operated(browser: Browser, out: Path) -> None:
+    """Of a crawl that runs, with a key that may command it: the dashboard, the terminal, and then the rest."""
+    with tempfile.TemporaryDirectory() as scratch, chdir(scratch):
+        home = Path("crawl")
+        with operated(home, "--delay", "0.5", "--index", world=WORLD) as crawl:
             time.sleep(WATCHED)
-            progress = msgspec.json.decode(gossamer("status", "--dir", str(home), "--json"), type=Progress)
+            take(browser, crawl.address, {"dashboard": "/dashboard"}, out, crawl.key)
+            said = gossamer("status", "--dir", str(home), "--json")
+            take_terminal(browser, msgspec.json.decode(said, type=Progress), out / "terminal-1200-dark.png")
             gossamer("limits", "--dir", str(home), *(part for line in HOURS for part in ("--schedule", line)))
             gossamer("block", "shop.example.org", "example.net/forum/", "--dir", str(home))
             gossamer("report", "--dir", str(home), "--out", str(home / "facts" / "report.html"))
             host = crawl.log.arrivals[0].host
             pages = {
-                "dashboard": "/dashboard",
                 "controls": "/controls",
                 "hosts": "/hosts",
                 "host": f"/hosts/{host}",
                 "url": f"/urls?url={quote(f'http://{host}/', safe='')}",
                 "report": "/report",
             }
-            yield crawl.address, pages, crawl.key, progress
+            take(browser, crawl.address, pages, out, crawl.key)
 
 
 def take(browser: Browser, address: str, pages: dict[str, str], out: Path, key: str = "") -> None:
@@ -119,7 +121,7 @@ def take_terminal(browser: Browser, progress: Progress, out: Path) -> None:
         console.print(render(progress, Path("crawl")))
     view = console.export_html(inline_styles=True, code_format="{code}")
     page = browser.new_page(viewport={"width": 1200, "height": 400})
-    page.set_content(TERMINAL.format(seed=World(1, 80, 400, "realistic").url(0), view=view))
+    page.set_content(TERMINAL.format(seed=WORLD.url(0), view=view))
     page.locator("body").screenshot(path=out)
     page.close()
 
@@ -128,6 +130,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--out", type=Path, required=True)
     out: Path = options.parse_args().out
+    out = out.absolute()
     out.mkdir(parents=True, exist_ok=True)
     DOCS.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
@@ -135,13 +138,11 @@ def main() -> int:
         browser = playwright.chromium.launch(executable_path=chromium(), args=arguments)
         with service() as (address, pages):
             take(browser, address, pages, out)
-        with operated_service() as (address, pages, key, progress):
-            take(browser, address, pages, out, key)
-        take_terminal(browser, progress, DOCS / "terminal.png")
+        take_operated(browser, out)
         browser.close()
     for name, (page, width, scheme) in SHOWN.items():
         (DOCS / f"{name}.png").write_bytes((out / f"{page}-{width}-{scheme}.png").read_bytes())
-    print(f"{len(list(out.glob('*.png')))} pictures are in {out}; {', '.join(SHOWN)} and terminal in docs/images")
+    print(f"{len(list(out.glob('*.png')))} pictures are in {out}; {', '.join(SHOWN)} in docs/images")
     return 0
 
 
