@@ -61,6 +61,9 @@ def test_painting_changes_what_is_painted_and_nothing_else(
         (["Sat pause", "Sun pause"], ["Sat,Sun pause"]),
         (["Mon-Fri 08:00-12:00 rate=5", "Mon-Fri 12:00-18:00 rate=5"], ["Mon-Fri 08:00-18:00 rate=5"]),
         (["rate=5"], ["rate=5"]),
+        # More than a day: one line would mean the same day, or nothing.
+        (["Mon 10:00-24:00 pause", "Tue 00:00-15:00 pause"], ["Mon 10:00-24:00 pause", "Tue 00:00-15:00 pause"]),
+        (["Mon 10:00-24:00 pause", "Tue 00:00-10:00 pause"], ["Mon 10:00-24:00 pause", "Tue 00:00-10:00 pause"]),
         ([], []),
     ],
 )
