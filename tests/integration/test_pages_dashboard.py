@@ -13,7 +13,8 @@ from gossamer.agent.history import Sample
 from gossamer.agent.progress import Progress
 from gossamer.frontier.reader import HostCounts
 from gossamer.service.host_tables import tables_of
-from gossamer.service.pages.board import Choice, board, changes
+from gossamer.service.pages.board import board, changes
+from gossamer.service.pages.choice import Choice
 from gossamer.service.picture import Picture
 from gossamer.testing import TinyWeb
 

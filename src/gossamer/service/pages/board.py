@@ -7,27 +7,24 @@ in the browser only puts texts where they belong. `name` is a text, `name@d` an 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, get_args
-from urllib.parse import quote, urlencode
-
-import msgspec
+from typing import Final
+from urllib.parse import quote
 
 from gossamer.agent import numbers
 from gossamer.agent.history import Sample
 from gossamer.agent.progress import Progress
-from gossamer.service.host_tables import ROWS, BusyOrder, SlowOrder, said, why_slow
+from gossamer.service.host_tables import ROWS, said, why_slow
 from gossamer.service.pages import charts, words
 from gossamer.service.pages.charts import OUTCOMES, Window
+from gossamer.service.pages.choice import RANGES, Choice
 from gossamer.service.pages.sentence import sentence
 from gossamer.service.picture import Picture
 
 Board = dict[str, str]
 Row = dict[str, str]
 
-RANGES: Final = {"15min": "15 min", "6h": "6 h", "all": "all"}
 STAGES: Final = ("fetch", "parse", "store", "frontier", "commit")
 REASONS: Final = 6  # of faults that are listed
-AgentOrder: Final = ("process", "core", "memory")
 AGENTS: Final = 3  # rows: the agent, the index, the service
 DOMAINS: Final = 5  # that are listed
 _SPARK: Final = 60  # buckets of a sparkline
@@ -36,29 +33,6 @@ _SPARK_HEIGHT: Final = 40
 _SPANS: Final = {"15min": (60.0, 300.0, 900.0), "6h": (60.0, 300.0, 900.0, 3600.0, 6 * 3600.0)}
 _MINUTE: Final = 60.0
 _LATELY: Final = 10.0  # seconds over which what happens now is counted
-
-
-class Choice(msgspec.Struct, frozen=True):
-    """What one who looks has chosen, as it stands in the address of the page."""
-
-    range: str = "15min"
-    busy: str = "pages"
-    slow: str = "failures"
-    agents: str = "process"
-
-    @classmethod
-    def of(cls, given: Mapping[str, str]) -> Choice:
-        """What is not understood is as usual."""
-        known = {"range": tuple(RANGES), "busy": get_args(BusyOrder), "slow": get_args(SlowOrder), "agents": AgentOrder}
-        return cls(**{name: given[name] for name, values in known.items() if given.get(name) in values})
-
-    def link(self, **other: str) -> str:
-        chosen = msgspec.structs.asdict(msgspec.structs.replace(self, **other))
-        text = urlencode({name: value for name, value in chosen.items() if value != getattr(_USUAL, name)})
-        return f"/dashboard?{text}" if text else "/dashboard"
-
-
-_USUAL: Final = Choice()
 
 
 def board(picture: Picture, choice: Choice) -> Board:

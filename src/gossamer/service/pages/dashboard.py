@@ -10,8 +10,9 @@ from fastapi.responses import HTMLResponse
 
 from gossamer.service.host_tables import ROWS
 from gossamer.service.live import EventStream, Live, event, stream
-from gossamer.service.pages.board import AGENTS, DOMAINS, RANGES, REASONS, STAGES, Board, Choice, board, changes
+from gossamer.service.pages.board import AGENTS, DOMAINS, REASONS, STAGES, Board, board, changes
 from gossamer.service.pages.charts import OUTCOMES
+from gossamer.service.pages.choice import RANGES, Choice
 from gossamer.service.pages.controls import controls
 from gossamer.service.pages.frame import Reader, new_router, render
 from gossamer.service.picture import Picture, Watcher
