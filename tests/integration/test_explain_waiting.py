@@ -122,6 +122,17 @@ def test_a_host_that_is_blocked(tmp_path: Path, running: None) -> None:
     assert said.host_sentence.startswith("a.test is on the blocklist ('*.test')")
 
 
+def test_a_host_that_is_blocked_and_has_nothing_left(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        web.add_page("http://a.test/")
+        crawl(tmp_path / "c", ["http://a.test/"], web.connect)
+    settings = tmp_path / "c" / "gossamer.toml"
+    settings.write_text(settings.read_text().replace("blocklist = []", 'blocklist = ["a.test"]'))
+    said = explain(tmp_path / "c", "http://a.test/").host_sentence
+    assert said.startswith("Nothing of a.test waits")
+    assert said.endswith("It is on the blocklist ('a.test'), and is not visited again.")
+
+
 # -- its own -----------------------------------------------------------------------------------------------------------
 
 

@@ -40,6 +40,7 @@ class Recorded:
         notice: Callable[[str], None] | None = None,
         index: Companion | None = None,
         service: Companion | None = None,
+        kept: Config | None = None,
     ) -> Summary:
         self.config, self.home, self.seeds = config, home, list(seeds)
         assert watch

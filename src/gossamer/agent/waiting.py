@@ -29,7 +29,9 @@ def host_sentence(case: Case) -> str:
     if host is None:
         return ""
     if not host.queued:
-        return f"Nothing of {host.name} waits: all that is known of it was visited or left out."
+        blocked = case.policy.manners(case.name).blocked
+        listed = f" It is on the blocklist ({case.blocked_by!r}), and is not visited again." if blocked else ""
+        return f"Nothing of {host.name} waits: all that is known of it was visited or left out.{listed}"
     return " ".join(filter(None, (f"{host.name} {_host_waits(case, host)}.", _crawl_waits(case))))
 
 
