@@ -37,6 +37,7 @@ from tables import table
 
 _MARKS = {"agent": b"crawl", "index": b"index", "service": b"serve"}  # a word among the arguments of each
 _CONNECTIONS = 64
+_INDEX_PACE = 4.0  # seconds: it commits every two seconds of work, and a merge may come between
 _COMMIT = 1.0  # seconds between two commits, and what a loaded machine adds to it is seen below
 
 
@@ -186,8 +187,10 @@ def kill_in_turn(crawl: Crawl, rounds: int, within: float) -> tuple[list[tuple[s
             back = worked[name] - since
             others = [other for other in _MARKS if other != name]
             went_on = all(later[other] == now[other] for other in others)
-            # With the agent dead the index has soon taken all there is, and has nothing to do until it is back.
-            before = [other for other in others if worked[other] <= worked[name] or (name, other) == ("agent", "index")]
+            # With the agent dead the index has soon taken all there is, and has nothing to do until it is back; and it
+            # shows its work only when it commits.
+            until = max(worked[name], since + _INDEX_PACE)
+            before = [other for other in others if worked[other] <= until or (name, other) == ("agent", "index")]
             said = ", ".join(f"{other} after {worked[other] - since:.2f} s" for other in others)
             rows.append((f"{name}, round {number + 1}", f"{back:.2f} s", said if went_on else "one was started again"))
             if back > within or not went_on or before != others:

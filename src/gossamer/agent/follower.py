@@ -84,7 +84,7 @@ class Follower:
         self._committed = Committed(self._directory)
         self._indexer = self._opened(self._config)
         self._folder = _identity(self._path)
-        self._committed_at = clock()
+        self._committed_at = float("-inf")  # what is taken first is found first
 
     def _opened(self, config: Config) -> Indexer:
         return Indexer(self._path, self._directory.warc, config, self._notice, self._clock, self._command)
@@ -130,8 +130,7 @@ class Follower:
 
     def _commit_if_due(self, interval: float) -> None:
         now = self._clock()
-        if not 0 <= now - self._committed_at < interval:
-            self._indexer.commit()
+        if not 0 <= now - self._committed_at < interval and self._indexer.commit():
             self._committed_at = self._clock()
             self._tell()
 
