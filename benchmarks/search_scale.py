@@ -13,8 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from machine import description
@@ -25,6 +26,7 @@ from simulated_web import SimulatedWeb
 from tables import figure, table
 
 _LIMIT = 3 * 3600.0
+_AT_SPEED = 4000  # requests, after which a crawl has warmed up
 ENGINES = ("gossamer", "fts5")
 
 # Figure, what it is, unit, target (at most).
@@ -40,6 +42,7 @@ FIGURES: tuple[tuple[str, str, str, float | None], ...] = (
     ("cpu_p95_ms", "query, CPU, 95 of 100", "ms", None),
     ("crawling_p50_ms", "beside a crawl at full speed, median", "ms", None),
     ("crawling_p95_ms", "beside a crawl at full speed, 95 of 100", "ms", 50.0),
+    ("crawl_speed", "requests of that crawl, a second", "", None),
     *((f"{kind}_p95_ms", f"of it {kind}, 95 of 100", "ms", None) for kind in KINDS),
     ("found", "documents a query finds", "", None),
     ("ask_own_mb", "memory of asking", "MB", 500.0),
@@ -61,8 +64,10 @@ def measure(engine: str, home: Path, documents: int, queries: int) -> dict[str, 
         found.setdefault("bytes", size_on_disk(home) / documents)
         print(f"{engine}: {phase} took {done.seconds:,.1f} s", flush=True)
     if engine == "gossamer":
-        with crawl_beside(home.with_name(home.name + "-crawl")):
+        with crawl_beside(home.with_name(home.name + "-crawl")) as arrived:
+            before, began = arrived(), time.monotonic()
             done = finish(command("ask gossamer", home, queries), home, None, _LIMIT)
+            found["crawl_speed"] = (arrived() - before) / (time.monotonic() - began)
         if done.status:
             raise RuntimeError(f"asking beside a crawl ended with status {done.status}: {done.errors.strip()[-2000:]}")
         beside = json.loads(done.output)
@@ -73,10 +78,17 @@ def measure(engine: str, home: Path, documents: int, queries: int) -> dict[str, 
 
 
 @contextmanager
-def crawl_beside(home: Path) -> Iterator[None]:
-    """A crawl that has more to do than anybody waits for."""
+def crawl_beside(home: Path) -> Iterator[Callable[[], int]]:
+    """A crawl at full speed that does not end by itself; gives how many requests the servers have had."""
     home.mkdir()
-    web = SimulatedWeb(2000, 200, home / "arrivals.log")
+    log = home / "arrivals.log"
+    web = SimulatedWeb(2000, 200, log)
+
+    def arrived() -> int:
+        with suppress(FileNotFoundError), log.open("rb") as lines:
+            return sum(1 for _ in lines)
+        return 0
+
     try:
         with web.served():
             crawl = subprocess.Popen(
@@ -85,7 +97,9 @@ def crawl_beside(home: Path) -> Iterator[None]:
                 stderr=subprocess.DEVNULL,
             )
             try:
-                yield
+                while arrived() < _AT_SPEED and crawl.poll() is None:
+                    time.sleep(0.2)
+                yield arrived
                 if crawl.poll() is not None:
                     raise RuntimeError(f"the crawl beside ended with status {crawl.returncode}")
             finally:
