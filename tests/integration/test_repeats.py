@@ -365,3 +365,58 @@ def test_seeds_are_visited_wherever_they_are(tmp_path: Path) -> None:
         crawl(tmp_path / "c", seeds, web.connect, time_limit="60s")
         asked = asked_for(web)
     assert {url.removeprefix("http://") for url in seeds} <= set(asked)
+
+
+def add_listings(web: TinyWeb, titled: str) -> int:
+    """Forty packages as a server lists them whose directories have no pages; gives how many pages there are."""
+
+    def listing(path: str, *names: str) -> None:
+        rows = [f'<a href="{name}">{name}</a>{" " * 40}16-Nov-2026 05:12{" " * 20}-' for name in names]
+        title = titled.format(path=path)
+        body = f"<html><head><title>{title}</title></head><body><h1>{title}</h1><pre>" + "\n".join(["../", *rows])
+        web.add_page(f"http://a.test{path}", body=body)
+
+    packages = [f"package-{letter}{other}/" for letter in "abcdefgh" for other in "vwxyz"]
+    listing("/", *packages)
+    for package in packages:
+        path = f"/{package}"
+        for below in ("usr/", "share/", "doc/", package, "html/"):
+            listing(path, below)
+            path += below
+        listing(path, "manual.html")
+        web.add_page(f"http://a.test{path}manual.html", body=f"<h1>The manual of {package}</h1><p>{TEXT}")
+    return 1 + 7 * len(packages)
+
+
+@pytest.mark.parametrize(
+    "titled", ["Index of {path}", "Directory listing for {path}", "Directory Listing For [{path}]", "Directory: {path}"]
+)
+def test_listings_of_directories_are_followed_to_the_last_page(tmp_path: Path, titled: str) -> None:
+    """They all look alike, and each leads into itself."""
+    with TinyWeb() as web:
+        pages = add_listings(web, titled)
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect)
+    assert (summary.pages, summary.reason) == (pages, "complete")
+    assert read_findings(tmp_path / "c") == []
+
+
+def test_a_directory_that_has_itself_in_it_ends(tmp_path: Path) -> None:
+    """As a link to a directory above makes it, with every name in every directory."""
+
+    class Loop(TinyWeb):
+        def answer(self, request: Request) -> bytes | Reply:
+            if not request.target.startswith(b"/files/"):
+                return super().answer(request)
+            title = f"Index of {request.target.decode()}"
+            rows = "".join(
+                f'<a href="{name}/">{name}/</a> 16-Nov-2026 05:12 -\n' for name in ("alpha", "beta", "gamma")
+            )
+            return response(200, "text/html", f"<title>{title}</title><h1>{title}</h1><pre>{rows}".encode())
+
+    with Loop() as web:
+        web.add_page("http://a.test/", links=["/files/"])
+        summary = crawl(tmp_path / "c", ["http://a.test/"], web.connect, time_limit="60s")
+        asked = asked_for(web)
+    assert summary.reason == "complete"
+    assert ASIDE_AFTER < len(asked) < 60
+    assert {finding.kind for finding in read_findings(tmp_path / "c")} == {"barren"}

@@ -29,6 +29,7 @@ from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
 from gossamer.model import Exclusion, Fault, Page, Reason, Visit
 from gossamer.model.url import host_of, normalize
+from gossamer.parse.directory import lists_directory
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy, retry_after
 from gossamer.rules.reserved import Reserved
@@ -231,7 +232,8 @@ class Agent:
 
     def _add(self, visit: Visit, page: Page, links: list[str], barren: bool) -> None:
         hops = visit.hops + 1 if 300 <= page.status < 400 else 0
-        own = [] if barren else into_itself(page.url, links)
+        # What a server lists of its own directories has an end.
+        own = [] if barren or lists_directory(page.body, page.url, links) else into_itself(page.url, links)
         if own:
             self.frontier.add(own, visit.depth + 1, USUAL_PRIORITY, hops, suspect=True)
             known = set(own)

@@ -11,6 +11,7 @@ from gossamer.agent.statistics import Statistics
 from gossamer.frontier import Payload
 from gossamer.frontier.repeats import Repeats
 from gossamer.model import Page, Visit
+from gossamer.parse.directory import lists_directory
 from gossamer.parse.fingerprint import content_keys, fingerprint
 from gossamer.rules.calendars import is_dated
 
@@ -67,7 +68,8 @@ class Newness:
         followed = bool(links) and (self._max_depth is None or visit.depth < self._max_depth)
         if earlier is None:
             repeats.remember(content.keys, Payload(page.url, page.fetched_at, content.digest, followed))
-            if not repeats.looks(visit, size, content.digest):
+            # Listings of directories say nothing but where they lead, and all look alike: their names are the news.
+            if lists_directory(page.body, page.url, links) or not repeats.looks(visit, size, content.digest):
                 return False
             barren, finding = repeats.saw(visit, size, fingerprint(page.body, is_dated(page.url)))
         else:
