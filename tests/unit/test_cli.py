@@ -83,7 +83,7 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         "agent.max_pages": ("100", 100),
         "agent.time_limit": ("90s", 90.0),
     }
-    switches = {"fetch.allow_private", "index.on"}
+    switches = {"fetch.allow_private", "fresh.keep_fresh", "index.on"}
     assert set(flags) | switches == {name for name, option in OPTIONS.items() if option.flag}
     arguments = [
         "crawl",
@@ -91,6 +91,7 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         "--dir",
         str(tmp_path),
         "--allow-private",
+        "--keep-fresh",
         "--no-index",
         "--no-supervise",
     ]
@@ -101,6 +102,7 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         section, _, key = name.partition(".")
         assert getattr(getattr(crawl.config, section), key) == value, name
     assert crawl.config.fetch.allow_private
+    assert crawl.config.fresh.keep_fresh
     assert not crawl.config.index.on
     assert crawl.home == tmp_path
     assert crawl.seeds == ["https://example.org"]

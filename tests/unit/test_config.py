@@ -111,6 +111,7 @@ def test_a_limit_holds_for_one_run(tmp_path: Path) -> None:
         ({"parse.follow": ["imgg"]}, "parse.follow: 'imgg' is not a kind of link; known are a, applet"),
         ({"policy.dealy": "1"}, "unknown option 'policy.dealy'; did you mean 'policy.delay'?"),
         ({"policy.host_connections": 50, "fetch.connections": 4}, "--host-connections (50) is more than --connections"),
+        ({"fresh.min_interval": "2d", "fresh.max_interval": "1d"}, "[fresh] min_interval is longer than max_interval"),
         ({"scope.networks": "10.0.0.0/8"}, "--networks 10.0.0.0/8: private"),
         ({"scope.networks": "8.8.0.0/16,fd00::/8"}, "--networks fd00::/8: private"),
         ({"scope.networks": "100.64.0.0/10"}, "--networks 100.64.0.0/10: private"),
@@ -140,6 +141,11 @@ def test_a_wrong_option_is_named_with_what_is_expected(given_: dict[str, object]
         ("[fetch]\nconnections = '12'", "settings.toml: fetch.connections: '12' is not a whole number"),
         ("[fetch]\nallow_private = 1", "settings.toml: fetch.allow_private: 1 is not true or false"),
         ("[scope]\ninclude = [1]", "settings.toml: scope.include: [1] is not a list of texts"),
+        (
+            "[hosts.'a.example']\nmin_interval = '2h'\nmax_interval = '1h'",
+            'settings.toml: [hosts."a.example"] min_interval is longer than max_interval',
+        ),
+        ("[urls.'/a']\nmin_interval = '2h'\nmax_interval = '1h'", 'settings.toml: [urls."/a"] min_interval is longer'),
         ("x = [", "settings.toml: is not TOML"),
     ],
 )
@@ -200,6 +206,7 @@ _RULES = [
     HostRule('say "hello"', connections=2, max_pages=10),
     HostRule("back\\slash", burst=20, delay=2.5, priority=9),
     HostRule("in.example", proxy="", user='me:"pä ss\\', headers=('X-Token: a"b\\c', "Cookie: id=1"), cookies=False),
+    HostRule("news.example", min_interval=60.0, max_interval=3600.0),
     HostRule("out.example", proxy="socks5://n:p@127.0.0.1:1080", cookies=True),
 ]
 
@@ -209,6 +216,7 @@ _URL_RULES = [
     UrlRule(r'\.pdf$|"\?\d{1,3}', priority=0),
     UrlRule("ü\t\x7f", max_pages=1),
     UrlRule("", priority=5),
+    UrlRule("/archive/", min_interval=604800.0),
 ]
 
 
@@ -227,6 +235,8 @@ def configs(draw: st.DrawFn) -> Config:
     sections["policy"] = dataclasses.replace(
         sections["policy"], host_connections=min(fetch.connections, sections["policy"].host_connections)
     )
+    fresh = sections["fresh"]
+    sections["fresh"] = dataclasses.replace(fresh, min_interval=min(fresh.min_interval, fresh.max_interval))
     rules = draw(st.lists(st.sampled_from(_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
     urls = draw(st.lists(st.sampled_from(_URL_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
     return Config(**sections, hosts=tuple(rules), urls=tuple(urls))

@@ -20,7 +20,7 @@ def test_every_option_says_what_it_means_and_costs() -> None:
 
 
 def test_options_stay_few() -> None:
-    assert len(OPTIONS) <= 64
+    assert len(OPTIONS) <= 72  # 64 until pages were visited again, which takes five
 
 
 def test_names_and_flags_are_unique() -> None:

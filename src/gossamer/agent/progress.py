@@ -56,6 +56,14 @@ class Progress(Summary):
     seeds_read: int = 0  # of this run's
     seeds_share: float = 1.0  # how much of the seeds has been read; below 1 the crawl has not begun
     limit: str = ""  # one sentence: what limits the speed now
+    keep_fresh: bool = False  # pages are visited again
+    revisits: int = 0  # of the pages: visits to what had been visited before
+    revisits_changed: int = 0  # of these found a change
+    revisits_unmodified: int = 0  # of these were answered without a body (304)
+    gone: int = 0  # pages that a second look found to be there no more
+    due: int = 0  # pages that wait to be visited again, their time having come
+    freshness: float = 1.0  # estimated share of copies that are what their servers show now
+    age: float = 0.0  # estimated seconds since a copy stopped being that; the mean over all, 0 for those that are
     running: bool = True
     paused: bool = False  # by an operator
     beside: dict[str, str] = {}  # index, service: running, or what became of it

@@ -65,6 +65,7 @@ class _Crawl(click.Command):
 @_flag("agent.max_pages")
 @_flag("scope.max_depth")
 @_flag("agent.time_limit")
+@_flag("fresh.keep_fresh")
 @_flag("scope.scope")
 @_flag("scope.include")
 @_flag("scope.exclude")

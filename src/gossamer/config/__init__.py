@@ -11,6 +11,7 @@ from gossamer.config.secrets import has_secrets, header, without_login
 from gossamer.config.sections import (
     AgentConfig,
     FetchConfig,
+    FreshConfig,
     FrontierConfig,
     IndexConfig,
     ParseConfig,
@@ -25,6 +26,7 @@ __all__ = [
     "AgentConfig",
     "Config",
     "FetchConfig",
+    "FreshConfig",
     "FrontierConfig",
     "HostRule",
     "Hours",

@@ -7,7 +7,7 @@ from typing import Any
 
 from gossamer.config.kinds import Choice, Duration, Kind, Switch, Whole
 from gossamer.config.secrets import Headers, Login, ProxyUrl
-from gossamer.config.tables import Checked, named, read_tables, write_tables
+from gossamer.config.tables import Checked, check_intervals, named, read_tables, write_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,8 @@ class HostRule:
     max_pages: int = 0
     priority: int | None = None
     duplicates: str = ""
+    min_interval: float = 0.0
+    max_interval: float = 0.0
     proxy: str | None = field(default=None, repr=False)
     user: str = field(default="", repr=False)
     headers: tuple[str, ...] = field(default=(), repr=False)
@@ -40,6 +42,8 @@ HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
         Choice("skip", "follow"),
         "What becomes of repeated pages, instead of `policy.duplicates`.",
     ),
+    "min_interval": (Duration(1), "Time between two visits to a page at least, instead of `fresh.min_interval`."),
+    "max_interval": (Duration(1), "Time between two visits to a page at most, instead of `fresh.max_interval`."),
     "proxy": (ProxyUrl(), "The proxy to go through, instead of `fetch.proxy`; empty goes directly."),
     "user": (Login(), "`name:password`, sent as basic authentication with every request."),
     "headers": (Headers(), 'Sent with every request: `["X-Token: abc"]`. They replace those of the same name.'),
@@ -54,6 +58,7 @@ def read_host_rules(tables: Any, checked: Checked) -> tuple[HostRule, ...]:
         rule = HostRule(pattern.lower(), **values)
         if rule.user and any(line.lower().startswith("authorization:") for line in rule.headers):
             raise ValueError(f"{named('hosts', pattern)} has both user and an Authorization header: give one of them")
+        check_intervals(named("hosts", pattern), rule.min_interval, rule.max_interval)
         rules.append(rule)
     return tuple(rules)
 

@@ -12,6 +12,7 @@ from gossamer.config.checks import nearest
 from gossamer.config.hosts import read_host_rules, write_host_rules
 from gossamer.config.option import Option
 from gossamer.config.options import OPTIONS, SECTIONS, TABLES, Config
+from gossamer.config.tables import check_intervals
 from gossamer.config.urls import read_url_rules, write_url_rules
 from gossamer.errors import ConfigError
 
@@ -187,6 +188,10 @@ def _check_together(config: Config) -> None:
             f"--host-connections ({config.policy.host_connections}) is more than --connections"
             f" ({config.fetch.connections}): raise the second or lower the first"
         )
+    try:
+        check_intervals("[fresh]", config.fresh.min_interval, config.fresh.max_interval)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
     private = [text for text in config.scope.networks if not ipaddress.ip_network(text).is_global]
     if private and not config.fetch.allow_private:
         raise ConfigError(

@@ -14,6 +14,7 @@ from gossamer.config.option import Option
 from gossamer.config.sections import (
     AgentConfig,
     FetchConfig,
+    FreshConfig,
     FrontierConfig,
     IndexConfig,
     ParseConfig,
@@ -31,6 +32,7 @@ class Config:
 
     scope: ScopeConfig = ScopeConfig()
     policy: PolicyConfig = PolicyConfig()
+    fresh: FreshConfig = FreshConfig()
     fetch: FetchConfig = FetchConfig()
     parse: ParseConfig = ParseConfig()
     frontier: FrontierConfig = FrontierConfig()

@@ -47,3 +47,9 @@ def write_tables(section: str, rules: Iterable[Rule], options: Options, with_zer
 def named(section: str, pattern: str) -> str:
     """A table as it is called in messages."""
     return f'[{section}."{pattern}"]'
+
+
+def check_intervals(where: str, least: float, most: float) -> None:
+    """0: not given."""
+    if least and most and least > most:
+        raise ValueError(f"{where} min_interval is longer than max_interval: lower the first or raise the second")

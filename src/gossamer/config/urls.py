@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gossamer.config.checks import check_regex
-from gossamer.config.kinds import Kind, Whole
-from gossamer.config.tables import Checked, named, read_tables, write_tables
+from gossamer.config.kinds import Duration, Kind, Whole
+from gossamer.config.tables import Checked, check_intervals, named, read_tables, write_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,8 @@ class UrlRule:
     pattern: str
     priority: int | None = None
     max_pages: int = 0
+    min_interval: float = 0.0
+    max_interval: float = 0.0
 
 
 # Key, how it is read, and what it means; docs/configuration.md is made from this.
@@ -26,6 +28,8 @@ URL_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
         Whole(1),
         "The most pages to store, from when the table is there; further URLs are excluded (`pattern_pages`).",
     ),
+    "min_interval": (Duration(1), "Time between two visits to a page at least. Wins over that of `hosts`."),
+    "max_interval": (Duration(1), "Time between two visits to a page at most. Wins over that of `hosts`."),
 }
 
 
@@ -42,7 +46,9 @@ def read_url_rules(tables: Any, checked: Checked) -> tuple[UrlRule, ...]:
             ) from None
         if not values:
             raise ValueError(f"{named('urls', pattern)} says nothing: give it {' or '.join(URL_OPTIONS)}")
-        rules.append(UrlRule(pattern, **values))
+        rule = UrlRule(pattern, **values)
+        check_intervals(named("urls", pattern), rule.min_interval, rule.max_interval)
+        rules.append(rule)
     return tuple(rules)
 
 

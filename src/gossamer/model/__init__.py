@@ -1,5 +1,6 @@
 """The nouns: frozen or slotted, no I/O. Every other folder speaks in these."""
 
+from gossamer.model.change import Change
 from gossamer.model.document import Document, Link
 from gossamer.model.exclusion import Exclusion, Judgement
 from gossamer.model.locator import Locator
@@ -7,6 +8,7 @@ from gossamer.model.page import Fault, Page, Reason
 from gossamer.model.visit import State, Visit, VisitRecord
 
 __all__ = [
+    "Change",
     "Document",
     "Exclusion",
     "Fault",

@@ -36,6 +36,8 @@ class Visit(msgspec.Struct, gc=False):
     source: bool = False  # a sitemap that is to be read for links
     listed: bool = False  # it was named by a sitemap index, and names no others
     head: bool = False  # ask for the headers only: a GET follows if they say that it is wanted
+    revisit: bool = False  # it was visited before, and is known since
+    validators: tuple[bytes, bytes] = (b"", b"")  # ETag and Last-Modified to ask with; each empty: is not asked with
 
 
 class VisitRecord(msgspec.Struct, frozen=True, gc=False):

@@ -3,11 +3,13 @@
 from gossamer.config.sections.agent import AgentConfig, ServiceConfig
 from gossamer.config.sections.disk import FrontierConfig, IndexConfig, StoreConfig
 from gossamer.config.sections.fetch import FetchConfig, ParseConfig
+from gossamer.config.sections.fresh import FreshConfig
 from gossamer.config.sections.scope import PolicyConfig, ScopeConfig
 
 __all__ = [
     "AgentConfig",
     "FetchConfig",
+    "FreshConfig",
     "FrontierConfig",
     "IndexConfig",
     "ParseConfig",
