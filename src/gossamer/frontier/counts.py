@@ -21,4 +21,7 @@ class Counts(msgspec.Struct):
     clean: bool = True
     format: int = FORMAT
     partitions: int = 0
+    revisits: int = 0  # visits that wait to be made again, their time having come
+    due_from: int = 0  # none is due before
+    enrolled: bool = False  # every visit that was settled is known to those that are made again
     pattern_pages: dict[str, int] = {}  # pages stored for URLs that match a pattern with a cap

@@ -23,7 +23,7 @@ from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 
 _ROOM = 128 << 20  # bytes that RocksDB needs to write out its memory and to merge files
 _READ_ONLY_MEMORY = 8 << 20
-_VISITS, _HOSTS, _PAYLOADS = "default", "hosts", "payloads"  # RocksDB insists on the first name
+_VISITS, _HOSTS, _PAYLOADS, _DUE = "default", "hosts", "payloads", "due"  # RocksDB insists on the first name
 
 Changes = dict[bytes, bytes | None]
 
@@ -47,7 +47,12 @@ def _options(memory: int) -> dict[str, Options]:
     payloads.set_bottommost_compression_type(DBCompressionType.zstd())
     _dictionary(payloads, level=3, size=64 << 10)
     payloads.set_block_based_table_factory(_tables(cache, 8 << 10, entries_between_restarts=16, filter_bits=10))
-    return {_VISITS: visits, _HOSTS: hosts, _PAYLOADS: payloads}
+    # Read from its beginning only.
+    due = _general(8 << 20)
+    due.set_bottommost_compression_type(DBCompressionType.zstd())
+    _dictionary(due, level=3, size=64 << 10)
+    due.set_block_based_table_factory(_tables(cache, 16 << 10, entries_between_restarts=16, filter_bits=0))
+    return {_VISITS: visits, _HOSTS: hosts, _PAYLOADS: payloads, _DUE: due}
 
 
 def _general(write_buffer: int) -> Options:
@@ -96,7 +101,7 @@ def _tables(cache: Cache, block: int, entries_between_restarts: int, filter_bits
 def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  # its types know nothing of raw mode
     options = _options(memory)
     if access is not None:
-        del options[_PAYLOADS]  # nobody reads it from outside, and crawls of older versions have none
+        del options[_PAYLOADS], options[_DUE]  # nobody reads them from outside, and crawls of older versions have none
         for each in options.values():
             each.create_if_missing(False)
             each.create_missing_column_families(False)
@@ -114,7 +119,7 @@ def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  
 class Database:
     """Reads see uncommitted changes by key, scans do not; `commit` makes all of them durable at once, or none.
 
-    Invariant: `visits`, `hosts` and `payloads` map a key to its new value, or to None where it is to be deleted.
+    Invariant: `visits`, `hosts`, `payloads` and `due` map a key to its new value, or to None where it is to be deleted.
     """
 
     def __init__(self, path: Path, memory: int) -> None:
@@ -122,13 +127,15 @@ class Database:
         self.visits: Changes = {}
         self.hosts: Changes = {}
         self.payloads: Changes = {}
+        self.due: Changes = {}
         self._synced = WriteOptions()
         self._synced.sync = True
         self._full = False
         self._rocks = _opened(path, memory)
         self._stored_hosts = self._rocks.get_column_family(_HOSTS)
         self._stored_payloads = self._rocks.get_column_family(_PAYLOADS)
-        self._handles: list[Any] = [self._rocks.get_column_family_handle(name) for name in (_HOSTS, _PAYLOADS)]
+        self._stored_due = self._rocks.get_column_family(_DUE)
+        self._handles: list[Any] = [self._rocks.get_column_family_handle(name) for name in (_HOSTS, _PAYLOADS, _DUE)]
 
     def visit(self, key: bytes) -> bytes | None:
         if key in self.visits:
@@ -148,9 +155,19 @@ class Database:
         stored = dict(zip(asked, found, strict=True))
         return [stored.get(key) is not None if key in stored else True for key in keys]
 
+    def visits_at(self, keys: list[bytes]) -> list[bytes | None]:
+        """What is there under each key of a visit; in one call to RocksDB."""
+        found = self._rocks.get(keys)
+        changes = self.visits
+        return [changes.get(key, value) for key, value in zip(keys, found, strict=True)]
+
     def scan_visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Committed records of visits whose keys begin with `prefix`."""
         return _scan(self._rocks, prefix, prefix)
+
+    def scan_due(self, start: bytes) -> Iterator[bytes]:
+        """Committed keys from `start` on, in their order."""
+        return (key for key, _ in _scan(self._stored_due, start, b""))
 
     def host(self, key: bytes) -> bytes | None:
         if key in self.hosts:
@@ -173,11 +190,11 @@ class Database:
         return _scan(self._stored_hosts, start, prefix)
 
     def commit(self) -> None:
-        if not (self.visits or self.hosts or self.payloads):
+        if not (self.visits or self.hosts or self.payloads or self.due):
             return
         batch = WriteBatch(raw_mode=True)
         _fill(batch, self.visits)
-        for handle, changes in zip(self._handles, (self.hosts, self.payloads), strict=True):
+        for handle, changes in zip(self._handles, (self.hosts, self.payloads, self.due), strict=True):
             batch.set_default_column_family(handle)
             _fill(batch, changes)
         try:
@@ -187,6 +204,7 @@ class Database:
         self.visits.clear()
         self.hosts.clear()
         self.payloads.clear()
+        self.due.clear()
 
     @property
     def merging(self) -> bool:
@@ -199,11 +217,13 @@ class Database:
         self._rocks.compact_range(None, None)
         self._stored_hosts.compact_range(None, None)
         self._stored_payloads.compact_range(None, None)
+        self._stored_due.compact_range(None, None)
 
     def close(self) -> None:
         self._handles.clear()  # they hold the database open
-        parts = [self._rocks, self._stored_hosts, self._stored_payloads]
-        self._rocks = self._stored_hosts = self._stored_payloads = None  # one that fails is closed by being let go
+        parts = [self._rocks, self._stored_hosts, self._stored_payloads, self._stored_due]
+        # One that fails is closed by being let go.
+        self._rocks = self._stored_hosts = self._stored_payloads = self._stored_due = None
         failed = None
         while parts:
             try:

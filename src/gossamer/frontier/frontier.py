@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from gossamer.config import FrontierConfig
+from gossamer.config import FreshConfig, FrontierConfig
 from gossamer.errors import CrawlDirError
 from gossamer.frontier import keys
 from gossamer.frontier.counts import FORMAT, Counts
@@ -29,11 +29,13 @@ from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.repeats import Repeats
 from gossamer.frontier.review import Review
+from gossamer.frontier.revisits import Revisits
 from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
-from gossamer.model import Exclusion, Fault, Reason, State, Visit
+from gossamer.model import Change, Exclusion, Fault, Reason, State, Visit
 from gossamer.rules.policy import BUSY, Policy
+from gossamer.rules.revisits import Found
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
 from gossamer.rules.yields import Standing
@@ -44,6 +46,8 @@ HOST_FAULTS = frozenset(
 _HOSTS_AT_ONCE = 64  # brought into memory together
 _EXCLUDED_AT_ONCE = 2000  # visits of a host, in one turn of the loop
 _MOMENT = 0.05  # seconds
+_NEW = Found()
+_NOT_AGAIN = FreshConfig()
 
 
 class Frontier:
@@ -52,7 +56,15 @@ class Frontier:
     """
 
     def __init__(
-        self, path: Path, config: FrontierConfig, policy: Policy, scope: Scope, max_depth: int | None, now: float
+        self,
+        path: Path,
+        config: FrontierConfig,
+        policy: Policy,
+        scope: Scope,
+        max_depth: int | None,
+        now: float,
+        fresh: FreshConfig = _NOT_AGAIN,
+        rate: float = 0.0,
     ) -> None:
         self.policy = policy
         self.scope = scope
@@ -72,6 +84,7 @@ class Frontier:
         self._robots = RobotsVisits(self._database, self._roster, self._back_off, self._reoffer)
         self.repeats = Repeats(self._database, self._roster, self.schedule)
         self.review = Review(self._database, self._roster, self.counts, self._enqueue)
+        self.revisits = Revisits(self._database, self._roster, self.counts, fresh, policy, rate, self._enqueue_again)
         limit = scope.domain_hosts
         self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
         self._intake = Intake(
@@ -117,6 +130,13 @@ class Frontier:
 
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
         self.counts.queued += 1
+        self._put(origin, entry, priority)
+
+    def _enqueue_again(self, origin: Origin, entry: str, priority: int) -> None:
+        self.counts.revisits += 1
+        self._put(origin, entry, priority)
+
+    def _put(self, origin: Origin, entry: str, priority: int) -> None:
         roster = self._roster
         host = origin.host or roster.enter(origin, priority)
         if host is None:
@@ -131,6 +151,7 @@ class Frontier:
     def lease(self, now: float, most: int) -> list[Visit]:
         """Up to `most` visits that may be made now; where a host's robots rules are not known, those first."""
         self._now = self._roster.now = now
+        self.revisits.release(now, self.schedule.ready > 0)
         visits: list[Visit] = []
         while len(visits) < most:
             host = self.schedule.take(now)
@@ -150,6 +171,8 @@ class Frontier:
             else:
                 self.schedule.pass_on(host, now)
             self._offer(host, now)
+        if self.revisits.on:
+            self.revisits.leased(sum([visit.before is None and not visit.robots for visit in visits]))
         return visits
 
     def _activate(self, now: float, most: int) -> bool:
@@ -172,7 +195,8 @@ class Frontier:
                 self._roster.refill(host, level)
                 entry = level.peek()
                 assert entry is not None, f"{host.name} has more on disk at priority {level.priority}, and has not"
-            if manners.skips and host.may_repeat and self._put_off(host, level, entry):
+            revisit = entry.hops & keys.REVISIT
+            if manners.skips and not revisit and host.may_repeat and self._put_off(host, level, entry):
                 continue
             blocked = manners.blocked_paths and any(path.match(entry.path) for path in manners.blocked_paths)
             rules = host.robots.get(entry.scheme)
@@ -183,6 +207,11 @@ class Frontier:
                 reason: Exclusion | Reason = Exclusion.BLOCKLIST
             elif not rules[0].allows(entry.path):
                 reason = Reason.ROBOTS
+            elif revisit:
+                visit = self._revisit(host, entry)
+                if visit is not None:
+                    return visit
+                continue
             elif manners.max_pages and host.pages + len(host.leased) >= manners.max_pages:
                 reason = Exclusion.HOST_PAGES
             else:
@@ -199,10 +228,27 @@ class Frontier:
                     host.due = max(host.due, now + LEAST_PATIENCE)
                     return None
                 reason = Exclusion.PATTERN_PAGES
+            excluded += 1
+            if revisit:  # what was fetched stays; it may be allowed again
+                self.revisits.put_off(host, self._key(host, entry), now)
+                self._unqueue(host, entry)
+                continue
             self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
-            excluded += 1
         return None
+
+    def _revisit(self, host: HostQueue, entry: Entry) -> Visit | None:
+        """A visit to what was visited before; None when that was purged since."""
+        before = self.revisits.before(self._key(host, entry))
+        if before is None:
+            self._unqueue(host, entry)
+            return None
+        host.leased[entry.number] = entry
+        url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
+        visit = Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, before=before)
+        keys.read_marks(visit, entry.hops)
+        visit.validators = self.revisits.ask_with(host, before)
+        return visit
 
     def _put_off(self, host: HostQueue, level: Level, entry: Entry) -> bool:
         """Whether an entry is not visited now, because nothing new is to be expected: others come first."""
@@ -237,20 +283,29 @@ class Frontier:
         digest: bytes = b"",
         validators: tuple[bytes, bytes] = (b"", b""),
         wait: float = 0.0,
+        found: Found = _NEW,
     ) -> None:
-        """The visit brought a response, which is in the store at (file, offset, length). A host that is BUSY asks for
-        so many seconds.
+        """The visit brought a response, which is in the store at (file, offset, length), or what that had brought which
+        is there. A host that is BUSY asks for so many seconds.
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
+        before, again, changes = visit.before, b"", 0
+        if self.revisits.on or before is not None:
+            again = self._again(host, entry, visit, found, now, validators)
+        if before is not None:
+            changes = before.changes + (found.change is Change.CHANGED)
         value = keys.pack_history(
-            State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, validators=validators
+            State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, changes, "", validators, again
         )
         self._settle(host, entry, value)
-        if self._pattern_pages is not None:
+        if before is None and self._pattern_pages is not None:
             self._pattern_pages.end(visit.url, stored=True)
-        self.counts.fetched += 1
-        host.pages += 1
+        if before is None or before.state is not State.FETCHED:
+            self.counts.fetched += 1
+            host.pages += 1
+            if before is not None:
+                self._count_less(before.state)
         host.failures = 0
         if host.added_delay and status not in BUSY:
             host.recover()
@@ -259,14 +314,56 @@ class Frontier:
             host.slow_down(now, wait)
         self._release(host, now, address)
 
+    def settle_missing(self, visit: Visit, found: Found, now: float, seconds: float, wait: float = 0.0) -> None:
+        """A page that was there before is not there now, which may pass: what is known of it stays, and it is looked
+        for again soon.
+        """
+        host = self._roster.hosts[visit.host]
+        entry = host.leased.pop(visit.number)
+        before = visit.before
+        assert before is not None
+        value = keys.pack_history(
+            before.state, visit.depth, before.status, before.fetched_at, visit.tries + 1, before.stored, before.digest,
+            before.changes, before.reason, before.validators, self._again(host, entry, visit, found, now),
+        )  # fmt: skip
+        self._settle(host, entry, value)
+        host.failures = 0
+        host.rest(now, seconds)
+        if wait:
+            host.slow_down(now, wait)
+        self._release(host, now)
+
+    def _again(
+        self,
+        host: HostQueue,
+        entry: Entry,
+        visit: Visit,
+        found: Found,
+        now: float,
+        validators: tuple[bytes, bytes] = (b"", b""),
+    ) -> bytes:
+        """What its record keeps of a visit that is to be made again."""
+        key = self._key(host, entry)
+        return self.revisits.settled(
+            host, key, visit.url, visit.depth, visit.before, found, now, validators, visit.validators
+        )
+
+    def _count_less(self, state: State) -> None:
+        self.counts.dead -= state is State.DEAD
+        self.counts.excluded -= state is State.EXCLUDED
+
     def settle_excluded(self, visit: Visit, fault: Fault, now: float) -> None:
         """Not wanted after all, for instance because of its type."""
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
         tries = visit.tries + 1
-        history = keys.pack_history(State.EXCLUDED, visit.depth, fault.status, now, tries, reason=fault.reason)
-        self._settle(host, entry, history)
-        self.counts.excluded += 1
+        if visit.before is not None:
+            self.revisits.put_off(host, self._key(host, entry), now)
+            self._unqueue(host, entry)
+        else:
+            history = keys.pack_history(State.EXCLUDED, visit.depth, fault.status, now, tries, reason=fault.reason)
+            self._settle(host, entry, history)
+            self.counts.excluded += 1
         host.failures = 0
         host.rest(now, 0.0)
         self._release(host, now, visit=visit)
@@ -279,17 +376,28 @@ class Frontier:
         now: float,
         seconds: float,
         stored: tuple[int, int, int] | None,
+        digest: bytes = b"",
+        validators: tuple[bytes, bytes] = (b"", b""),
+        found: Found = _NEW,
     ) -> None:
         """The visit brought a response that is in the store, but is no page: it was read for links (the reason says as
         what).
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
-        tries = visit.tries + 1
-        self._settle(
-            host, entry, keys.pack_history(State.EXCLUDED, visit.depth, status, now, tries, stored, reason=reason)
-        )
-        self.counts.excluded += 1
+        before, again = visit.before, b""
+        if self.revisits.on or before is not None:
+            again = self._again(host, entry, visit, found, now, validators)
+        value = keys.pack_history(
+            State.EXCLUDED, visit.depth, status, now, visit.tries + 1, stored, digest,
+            reason=reason, validators=validators if again else (b"", b""), again=again,
+        )  # fmt: skip
+        self._settle(host, entry, value)
+        if before is None or before.state is not State.EXCLUDED:
+            self.counts.excluded += 1
+            if before is not None:
+                self._count_less(before.state)
+                self.counts.fetched -= before.state is State.FETCHED
         host.failures = 0
         host.rest(now, seconds)
         if status in BUSY:
@@ -320,8 +428,12 @@ class Frontier:
         if fault.retry and (self.may_try_again(visit) or not asked):
             # Behind the others: a page that always fails must not keep them from being tried, nor take the host down.
             self._queue_again(host, entry, tries, entry.priority)
+        elif visit.before is not None:
+            self.revisits.put_off(host, self._key(host, entry), now, failed=True)
+            self._unqueue(host, entry)
         else:
-            history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, reason=fault.reason)
+            again = self.revisits.unreachable(host, self._key(host, entry), now) if self.revisits.on else b""
+            history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, reason=fault.reason, again=again)
             self._settle(host, entry, history)
             self.counts.dead += 1
         self._release(host, now, visit=visit)
@@ -361,9 +473,19 @@ class Frontier:
 
     def _settle(self, host: HostQueue, entry: Entry, value: bytes) -> None:
         """Write what became of a visit and take it off its queue."""
-        self._changes[host.visits + (entry.scheme + entry.path).encode()] = value
+        self._changes[self._key(host, entry)] = value
+        self._unqueue(host, entry)
+
+    @staticmethod
+    def _key(host: HostQueue, entry: Entry) -> bytes:
+        return host.visits + (entry.scheme + entry.path).encode()
+
+    def _unqueue(self, host: HostQueue, entry: Entry) -> None:
         host.levels[entry.priority].settle(entry)
-        self.counts.queued -= 1
+        if entry.hops & keys.REVISIT:
+            self.counts.revisits -= 1
+        else:
+            self.counts.queued -= 1
         self.counts.aside -= entry.priority == keys.ASIDE
         self._roster.touch(host)
 
@@ -375,7 +497,7 @@ class Frontier:
     def _release(self, host: HostQueue, now: float, address: str = "", visit: Visit | None = None) -> None:
         """`visit`: one that brought no page."""
         self.leased -= 1
-        if visit is not None and self._pattern_pages is not None:
+        if visit is not None and visit.before is None and self._pattern_pages is not None:
             self._pattern_pages.end(visit.url, stored=False)
         self.schedule.end(host, now)
         if address and address != host.address and not host.leased:
@@ -394,9 +516,10 @@ class Frontier:
             self.schedule.drop(host)
             self._offer(host, now)
 
-    def change_policy(self, policy: Policy, now: float) -> None:
+    def change_policy(self, policy: Policy, now: float, fresh: FreshConfig = _NOT_AGAIN, rate: float = 0.0) -> None:
         """Other delays, limits and blocks hold from now on, also for hosts whose turn was already set."""
         self.policy = self._intake.policy = policy
+        self.revisits.change(fresh, policy, rate)
         self._limit_patterns(policy)
         self.schedule.limit(policy.domain_connections, policy.address_connections)
         for host in self._roster.change_policy(policy):
@@ -458,6 +581,7 @@ class Frontier:
         """Everything since the last commit becomes durable, in one synced batch."""
         self._intake.resolve()
         self._roster.save()
+        self.revisits.save()
         self._save_counts(clean)
         for name, value in meta.items():
             self._changes[keys.META + name.encode()] = value

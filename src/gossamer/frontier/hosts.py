@@ -10,6 +10,7 @@ import msgspec
 
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
+from gossamer.frontier.host_freshness import HostFreshness
 from gossamer.frontier.notes import Notes, Twins
 from gossamer.frontier.rulebook import Rules
 from gossamer.rules.policy import Manners
@@ -235,9 +236,9 @@ class HostQueue:
     """Invariants: at most `manners.connections` entries are leased; what is leased is settled in no chunk."""
 
     __slots__ = (
-        "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "front",
-        "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages", "place", "prefix",
-        "robots", "robots_at", "robots_failing", "spot", "trouble", "turn", "twins", "visits", "yields",
+        "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "fresh",
+        "front", "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages", "place",
+        "prefix", "robots", "robots_at", "robots_failing", "spot", "trouble", "turn", "twins", "visits", "yields",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -267,6 +268,7 @@ class HostQueue:
         self.front = ""  # the host that has the same front page, and had it first
         self.twins: Twins | None = None
         self.yields: Yields | None = None
+        self.fresh: HostFreshness | None = None  # how its pages change; None: nothing is known of that
         self.trouble = ""  # the reason of its last failure
         self.noted = False  # one of the last five was changed since the last commit
         self.place = Place.IDLE

@@ -1,4 +1,4 @@
-"""How the frontier's records are packed. One RocksDB with three column families.
+"""How the frontier's records are packed. One RocksDB with four column families.
 
 `visits`: every URL. Keys begin with the partition, so a partition is one key range.
 
@@ -10,10 +10,13 @@
     PP reversed-host NUL a                    what is known of the host
     PP reversed-host NUL b scheme             its robots rules
     PP reversed-host NUL c                    what it repeats: another host, or itself
+    PP reversed-host NUL d                    how its pages change
     PP reversed-host NUL q priority number    a chunk of its queue: entries one after the other
     fffe priority epoch hash reversed-host    hosts that have a chunk from that epoch, in no order within it
 
 `payloads`: the hash of every content that was stored, and where it was first found.
+
+`due`: when a visit is to be made again, in this order, and the key of its record.
 
 Hosts are stored reversed (org.example.www) so that keys of one domain are neighbours and share their beginnings,
 which RocksDB's prefix compression takes off (K6, P6).
@@ -26,7 +29,7 @@ from zlib import crc32
 
 import msgspec
 
-from gossamer.model import Exclusion, Judgement, Locator, Reason, State, Visit, VisitRecord
+from gossamer.model import Before, Exclusion, Locator, Reason, State, Visit, VisitRecord
 from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
@@ -38,6 +41,9 @@ EPOCH_BITS = 25  # of a number: that many numbers share an epoch, so the index h
 _HISTORY = struct.Struct("<BBHIBHII8sH")
 _DIGEST = struct.calcsize("<BBHIBHII")
 _LONGEST = 200  # bytes of a validator; longer ones are useless anyway
+# due, seen, hash of the main text, URLs gained, answers without a body in a row, nothing found in a row
+_AGAIN = struct.Struct("<I5sIBBB")
+_DUE = struct.Struct(">I")
 _HOST = struct.Struct("<dffHIII")  # due, crawl delay, added delay, failures, last of them, robots failing since, pages
 _EXPIRES = struct.Struct("<d")
 _INDEX = struct.Struct(">2sBII")
@@ -48,6 +54,7 @@ INDEX = b"\xff\xfe"
 RECORD = b"a"
 ROBOTS = b"b"
 NOTES = b"c"
+FRESH = b"d"
 QUEUE = b"q"
 
 
@@ -75,20 +82,83 @@ def pack_history(
     status: int,
     fetched_at: float,
     tries: int,
-    stored: tuple[int, int, int] | None = None,
+    stored: tuple[int, int, int] | Locator | None = None,
     digest: bytes = b"",
     changes: int = 0,
-    reason: Judgement | Reason = "",
+    reason: str = "",
     validators: tuple[bytes, bytes] = (b"", b""),
+    again: bytes = b"",
 ) -> bytes:
-    """`stored` is (file number, offset, length) of the WARC record; `validators` are ETag and Last-Modified as sent."""
+    """`stored` is (file number, offset, length) of the WARC record; `validators` are ETag and Last-Modified as sent;
+    `again` is what `pack_again` made, of a visit that is to be made again.
+    """
+    if isinstance(stored, Locator):
+        stored = stored.file, stored.offset, stored.length
     file, offset, length = stored or (0, 0, 0)
     depth, tries, changes = min(depth, 255), min(tries, 255), min(changes, 65535)
     packed = _HISTORY.pack(state, depth, status, int(fetched_at), tries, file, offset, length, digest[:8], changes)
     etag, modified = validators
+    if again:
+        return b"%b%b\0%b\0%b\0%b" % (packed, reason.encode(), _plain(etag), _plain(modified), again)
     if etag or modified:
-        return b"%b%b\0%b\0%b" % (packed, reason.encode(), etag[:_LONGEST], modified[:_LONGEST])
+        return b"%b%b\0%b\0%b" % (packed, reason.encode(), _plain(etag), _plain(modified))
     return packed + reason.encode() if reason else packed
+
+
+def _plain(validator: bytes) -> bytes:
+    return validator[:_LONGEST].replace(b"\0", b"")
+
+
+def pack_again(due: float, seen: bytes, text: int, gained: int, unasked: int, missing: int) -> bytes:
+    return _AGAIN.pack(int(due), seen, text, min(gained, 255), min(unasked, 255), min(missing, 255))
+
+
+def has_again(value: bytes) -> bool:
+    """The visit that was packed so is to be made again."""
+    parts = value[_HISTORY.size :].split(b"\0", 3)
+    return len(parts) == 4 and len(parts[3]) == _AGAIN.size
+
+
+def due_of(value: bytes) -> int:
+    """When it is, in seconds since 1970; 0 while it waits in its host's queue."""
+    found: int = _AGAIN.unpack_from(value, len(value) - _AGAIN.size)[0] if has_again(value) else 0
+    return found
+
+
+def with_due(value: bytes, due: float) -> bytes:
+    """The same visit, which has a time, with another one."""
+    start = len(value) - _AGAIN.size
+    return value[:start] + _AGAIN.pack(int(due), *_AGAIN.unpack_from(value, start)[1:])
+
+
+def with_missing(value: bytes, missing: int) -> bytes:
+    """The same, which found nothing so often in a row."""
+    return value[:-1] + bytes((min(missing, 255),))
+
+
+def with_again(value: bytes, again: bytes) -> bytes:
+    """A visit that is now to be made again, and was not."""
+    reason, etag, modified = [*value[_HISTORY.size :].split(b"\0"), b"", b""][:3]
+    return b"%b%b\0%b\0%b\0%b" % (value[: _HISTORY.size], reason, etag, modified, again)
+
+
+def due_key(due: float, visit: bytes) -> bytes:
+    return _DUE.pack(int(due)) + visit
+
+
+def read_due_key(key: bytes) -> tuple[int, bytes]:
+    return _DUE.unpack_from(key)[0], key[_DUE.size :]
+
+
+def read_before(value: bytes) -> Before:
+    """What is known of a visit that is made again."""
+    state, _, status, fetched_at, _, file, offset, length, digest, changes = _HISTORY.unpack_from(value)
+    reason, etag, modified, again = value[_HISTORY.size :].split(b"\0", 3)
+    _, seen, text, gained, unasked, missing = _AGAIN.unpack(again)
+    return Before(
+        State(state), status, float(fetched_at), digest if length else b"", Locator(file, offset, length) if length
+        else None, (etag, modified), changes, reason.decode("latin-1"), seen, text, gained, unasked, missing,
+    )  # fmt: skip
 
 
 def is_fetched(value: bytes) -> bool:
@@ -109,10 +179,12 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     if len(value) < _HISTORY.size:
         return VisitRecord(url, State(value[0]), value[1])
     state, depth, status, fetched_at, tries, file, offset, length, digest, changes = _HISTORY.unpack_from(value)
-    reason, etag, modified, *_ = [part.decode("latin-1") for part in value[_HISTORY.size :].split(b"\0")] + ["", ""]
+    parts = value[_HISTORY.size :].split(b"\0", 3)
+    reason, etag, modified, *_ = [part.decode("latin-1") for part in parts[:3]] + ["", ""]
+    due, seen, *_ = _AGAIN.unpack(parts[3]) if has_again(value) else (0, b"")
     return VisitRecord(
         url, State(state), depth, status, float(fetched_at), tries, reason, digest.hex() if length else "", changes,
-        etag, modified, Locator(file, offset, length) if length else None,
+        etag, modified, Locator(file, offset, length) if length else None, float(due), seen,
     )  # fmt: skip
 
 
@@ -169,11 +241,12 @@ HOPS = 0x0F  # of the third character of an entry: redirects, one after the othe
 SUSPECT = 0x10  # found on a page that brought nothing new
 SOURCE = 0x20  # a sitemap, to be read for links
 LISTED = 0x40  # named by a sitemap index: it names no others
+REVISIT = 0x80  # it was visited before
 _SMALL = [chr(_DEPTH_0 + number) for number in range(256)]
 
 
 def pack_entry(depth: int, tries: int, hops: int, scheme: str, path: str) -> str:
-    """`hops`: redirects that led here, one after the other, and marks beside them (SUSPECT, SOURCE, LISTED)."""
+    """`hops`: redirects that led here, one after the other, and marks beside them (SUSPECT and the like)."""
     return f"{_SMALL[depth if depth < 256 else 255]}{_SMALL[tries if tries < 256 else 255]}{_SMALL[hops]}{scheme}{path}"
 
 

@@ -78,6 +78,7 @@ class _Facts(msgspec.Struct):
     notes: Notes
     queued: int = 0
     robots: dict[str, bytes] = {}  # by the code of the scheme
+    fresh: bytes = b""  # how its pages change
     waiting: Waiting | None = None  # the URL that was looked for
 
 
@@ -100,6 +101,8 @@ def _facts(prefix: int, rows: Iterable[tuple[bytes, bytes]], wanted: str = "") -
             facts.queued += chunk.left
         elif kind == keys.NOTES:
             facts.notes = read_notes(value)
+        elif kind == keys.FRESH:
+            facts.fresh = value
         else:
             facts.robots[rest.decode()] = value
     return facts

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
+from gossamer.frontier.host_freshness import HostFreshness
 from gossamer.frontier.hosts import Chunk, HostQueue, Level, Origin, Place, append
 from gossamer.frontier.notes import Notes, pack_notes, read_notes
 from gossamer.frontier.recent import Recent
@@ -25,7 +26,7 @@ _URGENT = 4  # priorities before this one get their host into memory even when t
 _ORIGINS_AT_HAND = 32_768
 _HOSTS_MET = 1 << 20
 _ENTRIES_AT_HAND = 200_000  # over all hosts, about
-_RECORD, _ROBOTS, _NOTES = keys.RECORD[0], keys.ROBOTS[0], keys.NOTES[0]
+_RECORD, _ROBOTS, _NOTES, _FRESH = keys.RECORD[0], keys.ROBOTS[0], keys.NOTES[0], keys.FRESH[0]
 _NOTHING: tuple[int, list[int]] = (0, [])
 
 
@@ -190,6 +191,8 @@ class Roster:
                 host.robots[chr(key[-1])] = read_rules(found.value())
             elif key[kind] == _NOTES:
                 host.load_notes(read_notes(found.value()))
+            elif key[kind] == _FRESH:
+                host.fresh = HostFreshness(found.value())
             else:
                 priority = key[kind + 1]
                 level = host.level(priority)
@@ -326,6 +329,9 @@ class Roster:
             if host.noted:
                 host.noted = False
                 changes[host.prefix + keys.NOTES] = pack_notes(host.notes())
+            if host.fresh is not None and host.fresh.changed:
+                host.fresh.changed = False
+                changes[host.prefix + keys.FRESH] = host.fresh.pack()
         for prefix, levels in self._late.items():
             for priority, chunks in levels.items():
                 self._save_chunks(prefix, priority, chunks, -1)

@@ -5,9 +5,10 @@ from gossamer.model.document import Document, Link
 from gossamer.model.exclusion import Exclusion, Judgement
 from gossamer.model.locator import Locator
 from gossamer.model.page import Fault, Page, Reason
-from gossamer.model.visit import State, Visit, VisitRecord
+from gossamer.model.visit import Before, State, Visit, VisitRecord
 
 __all__ = [
+    "Before",
     "Change",
     "Document",
     "Exclusion",

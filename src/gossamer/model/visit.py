@@ -18,6 +18,28 @@ class State(IntEnum):
     EXCLUDED = 3  # will not be fetched, for the reason given
 
 
+class Before(msgspec.Struct, frozen=True, gc=False):
+    """What is known of a URL that is visited again."""
+
+    state: State
+    status: int
+    fetched_at: float
+    digest: bytes = b""  # of the payload, its first 8 bytes
+    stored: Locator | None = None  # the record that has the payload
+    validators: tuple[bytes, bytes] = (b"", b"")  # ETag and Last-Modified as they came with it
+    changes: int = 0  # times it was seen changed
+    reason: str = ""
+    seen: bytes = bytes(5)  # how often it changes: `Seen` of rules/change_rate.py, packed
+    text: int = 0  # a hash of its main text; 0: not known
+    gained: int = 0  # URLs that were new on it, at one change; as a mean, in eighths
+    unasked: int = 0  # visits in a row that were answered with 304
+    missing: int = 0  # visits in a row that found nothing
+
+    @property
+    def is_page(self) -> bool:
+        return self.state is State.FETCHED and 200 <= self.status < 300
+
+
 class Visit(msgspec.Struct, gc=False):
     """A visit in hand: leased from the frontier, to be settled there.
 
@@ -36,8 +58,12 @@ class Visit(msgspec.Struct, gc=False):
     source: bool = False  # a sitemap that is to be read for links
     listed: bool = False  # it was named by a sitemap index, and names no others
     head: bool = False  # ask for the headers only: a GET follows if they say that it is wanted
-    revisit: bool = False  # it was visited before, and is known since
+    before: Before | None = None  # it was visited before, and this was found
     validators: tuple[bytes, bytes] = (b"", b"")  # ETag and Last-Modified to ask with; each empty: is not asked with
+
+    @property
+    def revisit(self) -> bool:
+        return self.before is not None
 
 
 class VisitRecord(msgspec.Struct, frozen=True, gc=False):
@@ -55,3 +81,5 @@ class VisitRecord(msgspec.Struct, frozen=True, gc=False):
     etag: str = ""
     last_modified: str = ""
     stored: Locator | None = None
+    due: float = 0.0  # when it is to be visited again; 0: it is not, or waits for that in its host's queue
+    seen: bytes = b""  # how often it changes, as `Before` has it; empty: it is not visited again

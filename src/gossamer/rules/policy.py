@@ -36,6 +36,8 @@ class Manners(msgspec.Struct, frozen=True, gc=False):
     skips: bool = True  # what repeats itself
     blocked: bool = False  # not to be visited at all
     blocked_paths: tuple[re.Pattern[str], ...] = ()
+    min_interval: float = 0.0  # between two visits to a page; 0: as for all hosts
+    max_interval: float = 0.0
 
     def delay_of(self, crawl_delay: float) -> float:
         """Seconds between visits to a host whose robots.txt asks for `crawl_delay` (0: asks for nothing)."""
@@ -117,6 +119,8 @@ def _manners(config: PolicyConfig, rule: HostRule) -> Manners:
         rule.max_pages or 0,
         -1 if rule.priority is None else rule.priority,
         (rule.duplicates or config.duplicates) == "skip",
+        min_interval=rule.min_interval,
+        max_interval=rule.max_interval,
     )
 
 

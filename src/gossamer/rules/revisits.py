@@ -1,0 +1,74 @@
+"""What a visit to a known page has found, and what the page is worth."""
+
+from __future__ import annotations
+
+import re
+from email.utils import parsedate_to_datetime
+from math import log2
+from typing import Final
+
+import msgspec
+
+from gossamer.model import Change
+from gossamer.rules.change_rate import DAY
+from gossamer.rules.policy import USUAL_PRIORITY
+
+_SEED_WORTH: Final = 2.0  # what a page is worth that somebody named, beside one that was found
+_NO_PAGE_WORTH: Final = 1 / 8  # what an error or a redirect is worth beside a page
+_EIGHTHS: Final = 8
+_MOST_BELIEVED: Final = 30 * DAY  # of what servers say of the future and the past
+_HALF: Final = 0.5  # as much of it counts as if it had been seen
+_max_age = re.compile(r"(?<![a-z-])max-age\s*+=\s*+\"?+([0-9]{1,10})", re.I).search
+_says_nothing = re.compile(r"(?<![a-z-])no-(?:cache|store)(?![a-z])", re.I).search
+
+FOR_GOOD: Final = frozenset({301, 308, 410})
+"""Statuses that are believed at once when a page has become that; others may pass."""
+
+
+class Found(msgspec.Struct, frozen=True, gc=False):
+    """What a visit has found of a page."""
+
+    change: Change = Change.NEW
+    text: int = 0  # a hash of its main text; 0: not known
+    gained: int = 0  # links on it to URLs that were not known
+    holds: float = 0.0  # seconds for which it is said to stay, or to have stayed, as it is
+    changed_at: float = 0.0  # when it changed last, by its server, if that can be believed
+    missing: int = 0  # visits in a row that found nothing, this one included
+    unmodified: bool = False  # its server says so, and has sent no body (304)
+    is_page: bool = True  # rather than an error, a redirect, or a sitemap
+
+
+def worth(depth: int, priority: int, gained: int, is_page: bool) -> float:
+    """Of a page, beside one of the usual priority that was found somewhere and leads to nothing new. `gained`: new URLs
+    at a change, in eighths: where new pages are announced, to look is worth more.
+    """
+    found = (_SEED_WORTH if not depth else 1.0) * (1 + log2(1 + gained / _EIGHTHS))
+    if priority >= 0:
+        found *= 2 ** ((USUAL_PRIORITY - priority) / 2)
+    return found if is_page else found * _NO_PAGE_WORTH
+
+
+def gained_on_average(before: int, gained: int) -> int:
+    """In eighths, after one more change."""
+    return min((3 * before + gained * _EIGHTHS) // 4, 255)
+
+
+def said_to_hold(cache_control: str | None, last_modified: str | None, now: float) -> float:
+    """Seconds that count as if the page had been seen not to change for so long: half of how long the server says that
+    it may be kept, and of how long ago it says that it was changed.
+    """
+    found = 0.0
+    if cache_control and not _says_nothing(cache_control) and (told := _max_age(cache_control)):
+        found += min(float(told[1]), _MOST_BELIEVED)
+    modified = moment_of(last_modified)
+    if modified:
+        found += min(max(now - modified, 0.0), _MOST_BELIEVED)
+    return found * _HALF
+
+
+def moment_of(date: str | None) -> float:
+    """Of an HTTP date; 0 where it is none."""
+    try:
+        return max(parsedate_to_datetime(date).timestamp(), 0.0) if date else 0.0
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return 0.0
