@@ -124,7 +124,7 @@ class Batches:
             yield kept.payload
         if self._searches < _MOST_SEARCHES:
             self._searches += 1
-            yield from self._captures.places_of(url, self.places)
+            yield from self._captures.places_of(url, self.places, digest)
 
     def landed(self, page: Wanted) -> None:
         """What is known of it is in the index now."""

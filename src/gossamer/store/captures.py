@@ -18,6 +18,7 @@ from gossamer.model import Locator
 from gossamer.store.cdxj import REVISIT, quoted
 from gossamer.store.reader import directories_of
 from gossamer.store.store import StorePosition
+from gossamer.store.warc import spelled
 from gossamer.store.writer import Position, cdxj_name, file_name
 
 _NUMBERED = re.compile(r"gossamer-(\d{5,})\.cdxj")
@@ -45,6 +46,7 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     stored: Locator
     directory: str
     after: Place
+    change: str = ""  # compared with the visit before (`Change`); nothing where there was none
 
     @property
     def is_revisit(self) -> bool:
@@ -59,6 +61,7 @@ class _Line(msgspec.Struct, gc=False):
     length: str
     offset: str
     filename: str
+    change: str = ""
 
 
 _read_line = msgspec.json.Decoder(_Line).decode
@@ -101,9 +104,9 @@ class Captures:
         ]
         return streams[0] if len(streams) == 1 else heapq.merge(*streams, key=lambda capture: capture.fetched_at)
 
-    def places_of(self, url: str, places: dict[str, Place]) -> Iterator[Locator]:
-        """Where responses of this URL are, of all captures before the places; the newest file first."""
-        mark = f'"url": {quoted(url)}, '.encode()
+    def places_of(self, url: str, places: dict[str, Place], digest: bytes) -> Iterator[Locator]:
+        """Where responses of this URL with this payload are, of captures before the places; the newest file first."""
+        mark, payload = f'"url": {quoted(url)}, '.encode(), spelled(digest)
         for name, place in places.items():
             path = Path(name) if name else self._home
             for number in reversed(_numbers(path, 0, place.file)):
@@ -114,7 +117,7 @@ class Captures:
                 with lines:
                     for line in lines:
                         found = read_capture(line.rstrip(b"\n"), name, number, 0) if mark in line else None
-                        if found is not None and not found.is_revisit:
+                        if found is not None and not found.is_revisit and found.digest == payload:
                             yield found.stored
 
     def sizes(self, places: dict[str, Place], committed: StorePosition) -> tuple[int, int]:
@@ -185,7 +188,7 @@ def read_capture(line: bytes, directory: str, number: int, behind: int) -> Captu
         return None
     place = Place(number, behind, crc32(line[-_TAIL:]))
     stored = Locator(number, offset, length)
-    return Capture(found.url, status, found.mime, found.digest, fetched_at, stored, directory, place)
+    return Capture(found.url, status, found.mime, found.digest, fetched_at, stored, directory, place, found.change)
 
 
 @lru_cache(maxsize=64)  # captures of one second come together
