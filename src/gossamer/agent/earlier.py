@@ -51,8 +51,8 @@ class Earlier:
     def close(self) -> None:
         self._files.close()
 
-    def _places(self, url: str, _: bytes) -> Iterator[Locator]:
+    def _places(self, refers_to: tuple[str, float], _: bytes) -> Iterator[Locator]:
         """To look further would take longer than a visit may."""
-        place = self._stored(url)
+        place = self._stored(refers_to[0])
         if place is not None:
             yield place

@@ -23,7 +23,7 @@ from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Locator, Page
 from gossamer.model.media_type import media_type_of
 from gossamer.model.url import normalize
-from gossamer.store import Captures, Place, Record, RecordFiles, StorePosition, directories_of
+from gossamer.store import Captures, Place, Record, RecordFiles, StorePosition, directories_of, places_at
 
 _FRESH = 1.0  # seconds: the crawl commits once a second
 
@@ -122,15 +122,16 @@ class PageReader:
         stored = self._frontier.meta("store")
         return StorePosition() if stored is None else msgspec.msgpack.decode(stored, type=StorePosition)
 
-    def _places(self, url: str, digest: bytes) -> Iterator[Locator]:
-        """Mostly where the URL is stored now; or else in an older capture of it, for which all lines are looked
-        through.
+    def _places(self, refers_to: tuple[str, float], digest: bytes) -> Iterator[Locator]:
+        """Mostly where the URL is stored now; or else in an older capture of it, which its moment leads to. Only if the
+        clock was put back all lines must be looked through.
         """
-        visit = self._frontier.visit(url)
+        visit = self._frontier.visit(refers_to[0])
         if visit is not None and visit.stored is not None:
             yield visit.stored
         ends = {name: Place(end.file, end.cdxj) for name, end in self._position().writers.items()}
-        yield from Captures(self._warc).places_of(url, ends, digest)
+        yield from places_at(self._warc, ends, refers_to, digest)
+        yield from Captures(self._warc).places_of(refers_to[0], ends, digest)
 
 
 def stored_page(record: Record, raw: bytes, place: Locator, most: int, checked_at: float = 0.0) -> StoredPage:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from gossamer.model import Locator
 from gossamer.store import Record, RecordFiles
 
-Places = Callable[[str, bytes], Iterable[Locator]]
-"""Where the response of a URL may be that has this digest; the likeliest first."""
+Places = Callable[[tuple[str, float], bytes], Iterable[Locator]]
+"""Where the response may be that a revisit refers to by URL and moment, and by its digest; the likeliest first."""
 
 
 class Payloads:
@@ -26,7 +26,7 @@ class Payloads:
     def of(self, record: Record) -> bytes | None:
         if record.refers_to is None:
             return record.raw
-        for place in self._places(record.refers_to[0], record.digest):
+        for place in self._places(record.refers_to, record.digest):
             first = self._files.read(place)
             if first is not None and first.refers_to is None and first.digest == record.digest:
                 return first.raw

@@ -23,7 +23,7 @@ from gossamer.store.writer import Position, cdxj_name, file_name
 
 _NUMBERED = re.compile(r"gossamer-(\d{5,})\.cdxj")
 _BLOCK = 256 << 10  # bytes of CDXJ read at a time
-_LONGEST_LINE = 1 << 20  # a longer one is none
+LONGEST_LINE = 1 << 20  # a longer one is none
 _TAIL = 150  # bytes at the end of a line by which it is known again; every line is longer
 
 
@@ -81,7 +81,7 @@ def committed_files(home: Path, position: StorePosition) -> list[StoredFile]:
     found = {}
     for name, path in directories_of(home, position).items():
         end = position.writers.get(name, Position())
-        for number in _numbers(path, 0, end.file):
+        for number in file_numbers(path, 0, end.file):
             warc, cdxj = path / file_name(number), path / cdxj_name(number)
             last = number == end.file
             found[number] = StoredFile(warc, end.warc if last else _size(warc), cdxj, end.cdxj if last else _size(cdxj))
@@ -109,7 +109,7 @@ class Captures:
         mark, payload = f'"url": {quoted(url)}, '.encode(), spelled(digest)
         for name, place in places.items():
             path = Path(name) if name else self._home
-            for number in reversed(_numbers(path, 0, place.file)):
+            for number in reversed(file_numbers(path, 0, place.file)):
                 try:
                     lines = (path / cdxj_name(number)).open("rb")
                 except OSError:
@@ -125,7 +125,7 @@ class Captures:
         done = total = 0
         for name, path in directories_of(self._home, committed).items():
             end, place = committed.writers.get(name, Position()), places.get(name, Place())
-            for number in _numbers(path, 0, end.file):
+            for number in file_numbers(path, 0, end.file):
                 size = end.cdxj if number == end.file else _size(path / cdxj_name(number))
                 total += size
                 done += size if number < place.file else min(size, place.cdxj) if number == place.file else 0
@@ -144,7 +144,7 @@ class Captures:
         return good
 
     def _in_directory(self, name: str, path: Path, place: Place, end: Position) -> Iterator[Capture]:
-        for number in _numbers(path, place.file, end.file):
+        for number in file_numbers(path, place.file, end.file):
             at = place.cdxj if number == place.file else 0
             stop = end.cdxj if number == end.file else None
             try:
@@ -152,7 +152,7 @@ class Captures:
             except OSError:
                 continue
             try:
-                for line, behind in _lines(file, at, stop):
+                for line, behind in whole_lines(file, at, stop):
                     capture = read_capture(line, name, number, behind)
                     if capture is not None:
                         yield capture
@@ -160,7 +160,7 @@ class Captures:
                 os.close(file)
 
 
-def _lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
+def whole_lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
     """Whole lines, and where each one ends."""
     rest = b""
     while True:
@@ -174,7 +174,7 @@ def _lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
         for line in lines:
             behind += len(line) + 1
             yield line, behind
-        if len(rest) > _LONGEST_LINE:
+        if len(rest) > LONGEST_LINE:
             rest = b""
 
 
@@ -209,7 +209,7 @@ def _fits(path: Path, place: Place, end: Position) -> bool:
         return False
 
 
-def _numbers(path: Path, first: int, last: int) -> list[int]:
+def file_numbers(path: Path, first: int, last: int) -> list[int]:
     if first == last >= 0:
         return [last]
     try:
