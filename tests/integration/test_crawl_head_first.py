@@ -11,7 +11,8 @@ from crawling import crawl
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from gossamer.agent import read_visits
-from gossamer.model import State
+from gossamer.frontier import Frontier
+from gossamer.model import State, Visit
 from gossamer.testing import TinyWeb
 from gossamer.testing.web import End, Reply, Request
 
@@ -58,6 +59,22 @@ def test_unknown_types_are_asked_about_once(web: TinyWeb, tmp_path: Path) -> Non
     assert (summary.pages, summary.excluded, summary.faults) == (4, 3, 0)
     (asked,) = (visit for visit in read_visits(tmp_path, State.EXCLUDED) if visit.url.endswith("/1.bin7"))
     assert (asked.reason, asked.status, asked.tries) == ("unwanted_type", 200, 1)
+
+
+def test_who_asks_with_validators_needs_no_head(web: TinyWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lease = Frontier.lease
+
+    def with_validators(frontier: Frontier, now: float, most: int) -> list[Visit]:
+        visits = lease(frontier, now, most)
+        for visit in visits:
+            visit.validators = (b"", b"") if visit.robots else (b'"a"', b"")
+        return visits
+
+    monkeypatch.setattr(Frontier, "lease", with_validators)
+    web.add_page(f"{HOST}/", links=["/a"])
+    web.add_page(f"{HOST}/a")
+    crawl(tmp_path, [f"{HOST}/"], web.connect, head_first="always")
+    assert requests(web) == [("GET", "/"), ("GET", "/a")]
 
 
 def test_always_keeps_the_pause_between_all_requests(web: TinyWeb, tmp_path: Path) -> None:

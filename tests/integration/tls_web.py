@@ -27,6 +27,7 @@ class Seen(NamedTuple):
 class TlsWeb:
     """Answers every path with `body` until the `with` block ends.
 
+    Who asks with an If-None-Match that is `etag` is told that nothing has changed, with `late` as a body.
     `closing`: each connection ends after one response. `refuse`: streams are reset instead of answered.
     """
 
@@ -35,7 +36,10 @@ class TlsWeb:
     ) -> None:
         self.body = b"<p>hello"
         self.headers = [("content-type", "text/html"), ("x-twice", "a"), ("x-twice", "b")]
+        self.etag = b""
+        self.late = b""
         self.seen: list[Seen] = []
+        self.conditions: list[tuple[bytes | None, bytes | None]] = []  # If-None-Match, If-Modified-Since
         self.port = 0
         self._closing, self._refuse = closing, refuse
         self._connections = 0
@@ -100,11 +104,22 @@ class TlsWeb:
                 if isinstance(event, RequestReceived):
                     headers = dict(event.headers)
                     note(headers[b":path"].decode())  # type: ignore[operator]
-                    self._answer(connection, event.stream_id)
+                    condition = headers.get(b"if-none-match")
+                    self.conditions.append((condition, headers.get(b"if-modified-since")))
+                    if self.etag and condition == self.etag:
+                        self._not_modified(connection, event.stream_id)
+                    else:
+                        self._answer(connection, event.stream_id)
                 elif isinstance(event, DataReceived):
                     raise AssertionError("a GET has no body")
             writer.write(connection.data_to_send())
             await writer.drain()
+
+    def _not_modified(self, connection: H2Connection, stream: int) -> None:
+        connection.send_headers(stream, [(":status", "304"), ("content-length", "8")], end_stream=not self.late)
+        if self.late:
+            with suppress(StreamClosedError):
+                connection.send_data(stream, self.late, end_stream=True)
 
     def _answer(self, connection: H2Connection, stream: int) -> None:
         if self._refuse:

@@ -351,6 +351,8 @@ def test_url_rules_are_read_and_mistakes_named(tmp_path: Path) -> None:
         ('headers = ["X-Token:"]', "headers: 'X-Token' is not a header such as"),
         ('headers = ["Host: hush"]', "headers: 'Host' is not a header that can be set here"),
         ('headers = ["user-agent: hush"]', "headers: 'user-agent' is not a header that can be set here"),
+        ('headers = ["If-None-Match: hush"]', "headers: 'If-None-Match' is not a header that can be set here"),
+        ('headers = ["If-Range: hush"]', "headers: 'If-Range' is not a header that can be set here"),
     ],
 )
 def test_what_is_wrong_with_a_secret_is_said_without_it(tmp_path: Path, setting: str, words: str) -> None:

@@ -136,7 +136,7 @@ class Agent:
                 self._visits_in_flight += not visit.robots
                 self._speed.started()
                 if self._head_first is not None:
-                    visit.head = self._head_first.asks(visit)
+                    visit.head = not any(visit.validators) and self._head_first.asks(visit)
                 self._fetcher.start(visit)
             stages["frontier"] += leased - started
             stages["fetch"] += perf_counter() - leased

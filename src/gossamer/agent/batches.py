@@ -13,8 +13,8 @@ from gossamer.agent.indexing import Verdict, judge, may_be_page
 from gossamer.agent.page_work import Read
 from gossamer.agent.pages import content_type_of
 from gossamer.index.backlinks import Kept, Linked
-from gossamer.model import Locator
-from gossamer.store import Capture, Captures, Place, RecordFiles, StorePosition, directories_of
+from gossamer.model import Change, Locator
+from gossamer.store import Capture, Captures, Place, RecordFiles, StorePosition, directories_of, places_at
 
 _PAGES: Final = 32  # of a batch
 _BYTES: Final = 1 << 20  # of their records, packed
@@ -97,6 +97,8 @@ class Batches:
 
     def _wanted(self, capture: Capture) -> Wanted | None:
         place = capture.stored
+        if capture.change == Change.SAME and self._knows(capture.url):
+            return None
         if not capture.is_revisit:
             self._ahead[capture.url] = place
             return Wanted(capture.url, place, place)
@@ -106,25 +108,33 @@ class Batches:
         if not may_be_page(content_type_of(record.head)):
             return None
         url = record.refers_to[0]
-        for payload in self._places_of(url, record.digest):
+        for payload in self._places_of(record.refers_to, record.digest):
             first = self._files.read(payload)
             if first is not None and first.refers_to is None and first.digest == record.digest:
                 self._ahead[capture.url] = payload
                 return Wanted(capture.url, place, payload)
+        if capture.change == Change.SAME:
+            return None  # nor is what it is the same as
         return Wanted(capture.url, why=f"the payload it shares with {url[:500]} is not there")
 
-    def _places_of(self, url: str, digest: bytes) -> Iterator[Locator]:
-        """Pages come in order, so the first one has been met; if it was fetched again since, an older capture of it is
-        looked for among all, which is slow and not done often.
+    def _places_of(self, refers_to: tuple[str, float], digest: bytes) -> Iterator[Locator]:
+        """Pages come in order, so the first one has been met; if it was fetched again since, its moment leads to the
+        older capture. Only if the clock was put back that is looked for among all, which is slow and not done often.
         """
+        url = refers_to[0]
         if url in self._ahead:
             yield self._ahead[url]
         kept = self._kept(url)
         if kept is not None and kept.digest == digest:
             yield kept.payload
+        yield from places_at(self._warc, self.places, refers_to, digest)
         if self._searches < _MOST_SEARCHES:
             self._searches += 1
-            yield from self._captures.places_of(url, self.places)
+            yield from self._captures.places_of(url, self.places, digest)
+
+    def _knows(self, url: str) -> bool:
+        """Not if what came before it is not stored any more."""
+        return url in self._ahead or self._kept(url) is not None
 
     def landed(self, page: Wanted) -> None:
         """What is known of it is in the index now."""

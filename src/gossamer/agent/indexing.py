@@ -9,7 +9,7 @@ import msgspec
 
 from gossamer.agent.anchor_words import outward
 from gossamer.index import Entry
-from gossamer.model import Document
+from gossamer.model import Change, Document
 from gossamer.parse import parse
 from gossamer.parse.language import language_of
 from gossamer.parse.mime import Reader, essence, reader_of
@@ -38,7 +38,7 @@ def judge(capture: Capture) -> Verdict:
     path = capture.url[capture.url.index("/", 8) :]
     if path == "/robots.txt" or capture.mime in FEEDS:
         return Verdict.KEEP
-    if capture.status in _GONE or capture.status in _MOVED:
+    if capture.change == Change.GONE or capture.status in _GONE or capture.status in _MOVED:
         return Verdict.GONE
     if not 200 <= capture.status < 300 or capture.status == 204:
         return Verdict.KEEP

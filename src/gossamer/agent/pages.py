@@ -16,13 +16,14 @@ from typing import Self
 import msgspec
 
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.payloads import Payloads
 from gossamer.config import load
 from gossamer.fetch.decode import decoded
 from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Locator, Page
 from gossamer.model.media_type import media_type_of
 from gossamer.model.url import normalize
-from gossamer.store import Captures, Record, RecordFiles, StorePosition, directories_of
+from gossamer.store import Captures, Place, Record, RecordFiles, StorePosition, directories_of, places_at
 
 _FRESH = 1.0  # seconds: the crawl commits once a second
 
@@ -41,6 +42,7 @@ class StoredPage(msgspec.Struct, frozen=True):
     revisit: bool = False  # the payload was stored before, with another page or visit
     truncated: str = ""  # why the end is missing: length, time, disconnect
     head: bytes = b""  # status line and header lines as sent
+    checked_at: float = 0.0  # when it was last found to be so: later than `fetched_at` where it had not changed
 
 
 class PageReader:
@@ -66,6 +68,7 @@ class PageReader:
             raise
         self._refreshed = clock()
         self._files = RecordFiles([self._warc], self._most)
+        self._payloads = Payloads(self._files, self._places)
 
     def __enter__(self) -> Self:
         return self
@@ -87,17 +90,17 @@ class PageReader:
         with self._lock:
             self._refresh()
             visit = self._frontier.visit(known)
-            found = None if visit is None or visit.stored is None else self._payload(visit.stored)
-        if visit is None or visit.stored is None or found is None:
+            found = None if visit is None or visit.stored is None else self._payloads.read(visit.stored)
+        if visit is None or visit.stored is None or found is None or found[1] is None:
             return None
-        return stored_page(*found, visit.stored, self._most)
+        return stored_page(found[0], found[1], visit.stored, self._most, visit.fetched_at)
 
     def by_place(self, place: Locator) -> StoredPage | None:
         """The response at this place."""
         with self._lock:
             self._refresh()
-            found = self._payload(place)
-        return None if found is None else stored_page(*found, place, self._most)
+            found = self._payloads.read(place)
+        return None if found is None or found[1] is None else stored_page(found[0], found[1], place, self._most)
 
     @property
     def frontier(self) -> FrontierReader:
@@ -119,32 +122,19 @@ class PageReader:
         stored = self._frontier.meta("store")
         return StorePosition() if stored is None else msgspec.msgpack.decode(stored, type=StorePosition)
 
-    def _payload(self, place: Locator) -> tuple[Record, bytes] | None:
-        """A record, and its payload, which may be that of another one."""
-        record = self._files.read(place)
-        if record is None or record.refers_to is None:
-            return None if record is None else (record, record.raw)
-        for candidate in self._referred(record):
-            first = self._files.read(candidate)
-            if first is not None and first.refers_to is None and first.digest == record.digest:
-                return record, first.raw
-        return None
-
-    def _referred(self, record: Record) -> Iterator[Locator]:
-        """Where the payload of a revisit may be: mostly where its first URL is stored now; or else in an older capture
-        of that URL, for which all lines are gone through.
+    def _places(self, refers_to: tuple[str, float], digest: bytes) -> Iterator[Locator]:
+        """Mostly where the URL is stored now; or else in an older capture of it, which its moment leads to. Only if the
+        clock was put back all lines must be looked through.
         """
-        assert record.refers_to is not None
-        url = record.refers_to[0]
-        visit = self._frontier.visit(url)
+        visit = self._frontier.visit(refers_to[0])
         if visit is not None and visit.stored is not None:
             yield visit.stored
-        for capture in Captures(self._warc).after({}, self._position()):
-            if capture.url == url and not capture.is_revisit:
-                yield capture.stored
+        ends = {name: Place(end.file, end.cdxj) for name, end in self._position().writers.items()}
+        yield from places_at(self._warc, ends, refers_to, digest)
+        yield from Captures(self._warc).places_of(refers_to[0], ends, digest)
 
 
-def stored_page(record: Record, raw: bytes, place: Locator, most: int) -> StoredPage:
+def stored_page(record: Record, raw: bytes, place: Locator, most: int, checked_at: float = 0.0) -> StoredPage:
     headers = Page(record.url, record.status, record.head, b"", b"", 0.0, 0.0, "").headers
     return StoredPage(
         record.url,
@@ -158,6 +148,7 @@ def stored_page(record: Record, raw: bytes, place: Locator, most: int) -> Stored
         record.refers_to is not None,
         record.truncated,
         record.head,
+        max(checked_at, record.fetched_at),
     )
 
 

@@ -21,7 +21,8 @@ _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~](?:[ -~]*[!-~])
 # What the fetcher or libcurl must say itself, or what would change how the response is read.
 _OURS = {
     "host", "user-agent", "connection", "content-length", "transfer-encoding", "te", "upgrade", "expect", "range",
-    "proxy-authorization", "proxy-connection", "if-none-match", "if-modified-since",
+    "proxy-authorization", "proxy-connection", "if-none-match", "if-modified-since", "if-match",
+    "if-unmodified-since", "if-range",
 }  # fmt: skip
 
 

@@ -58,8 +58,8 @@ class Access:
         """Whether there is nothing special about it."""
         return not (self.proxy or self.cookies or self.cookie) and self.lines == list(HEADERS)
 
-    def request(self, url: str, cookie: str) -> bytes:
-        """The request as libcurl sends it, secrets withheld."""
+    def request(self, url: str, cookie: str, asked_with: bytes = b"") -> bytes:
+        """The request as libcurl sends it, secrets withheld; `asked_with`: lines of conditions."""
         start = url.index("//") + 2
         cut = url.index("/", start)
         target, login, proxied = url[cut:], b"", b""
@@ -67,8 +67,8 @@ class Access:
             target, login, proxied = url, self._login, b"Proxy-Connection: Keep-Alive\r\n"
         sent = b"Cookie: %b\r\n" % _WITHHELD.encode() if cookie else b""
         host = url[start:cut].encode()
-        return b"GET %b HTTP/1.1\r\nHost: %b\r\n%b%b%b%b%b\r\n" % (
-            target.encode(), host, login, self._agent, proxied, self._tail, sent
+        return b"GET %b HTTP/1.1\r\nHost: %b\r\n%b%b%b%b%b%b\r\n" % (
+            target.encode(), host, login, self._agent, proxied, self._tail, sent, asked_with
         )  # fmt: skip
 
     def judged(self, outcome: Page | Fault, error: int, curl: pycurl.Curl) -> Page | Fault:

@@ -306,9 +306,9 @@ class Fetcher:
         assert visit is not None
         access = transfer.access
         if access is None:
-            outcome = transfer.end(error, detail, self._request(visit.url), now)
+            outcome = transfer.end(error, detail, self._request(visit.url, transfer.asked_with), now)
         else:
-            outcome = transfer.end(error, detail, access.request(visit.url, transfer.cookie), now)
+            outcome = transfer.end(error, detail, access.request(visit.url, transfer.cookie, transfer.asked_with), now)
             if access.proxy:
                 outcome = access.judged(outcome, error, curl)
             if access.cookies and isinstance(outcome, Page):
@@ -318,11 +318,12 @@ class Fetcher:
         self._free.append(transfer)
         return visit, outcome
 
-    def _request(self, url: str) -> bytes:
+    def _request(self, url: str, asked_with: bytes) -> bytes:
         """The request as libcurl sends it."""
         start = url.index("//") + 2
         cut = url.index("/", start)
-        return b"GET %b HTTP/1.1\r\nHost: %b%b" % (url[cut:].encode(), url[start:cut].encode(), self._request_tail)
+        tail = self._request_tail if not asked_with else b"%b%b\r\n" % (self._request_tail[:-2], asked_with)
+        return b"GET %b HTTP/1.1\r\nHost: %b%b" % (url[cut:].encode(), url[start:cut].encode(), tail)
 
     # -- no file descriptor left -------------------------------------------------------------------------------------
 

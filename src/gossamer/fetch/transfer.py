@@ -12,7 +12,8 @@ from typing import Any
 
 import pycurl
 
-from gossamer.fetch.access import Access
+from gossamer.fetch.access import HEADERS, Access
+from gossamer.fetch.conditions import NONE, condition_lines, usable
 from gossamer.fetch.decode import decoded
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.route import Route
@@ -99,16 +100,16 @@ class Limits:
 
 class Transfer:
     """Invariant: between `begin` and `end` the handle is one visit's, holds at most `max_body` bytes of its body, and
-    sends one request at most.
+    sends one request at most. The request is conditional iff the visit has validators then.
 
     libcurl asks a second time by itself, on a new connection, when the server closes a kept one instead of answering.
     It offers no way to turn that off, so each request is announced (PREREQFUNCTION), and the second one stopped.
     """
 
     __slots__ = (
-        "_asked", "_chunks", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more", "_opened", "_size",
-        "_stopped", "_type", "_wanted", "_watch", "access", "cookie", "curl", "head", "refused", "repeated", "route",
-        "started", "starved", "target", "visit",
+        "_asked", "_asks_with", "_chunks", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more", "_opened",
+        "_size", "_stopped", "_type", "_wanted", "_watch", "access", "asked_with", "cookie", "curl", "head", "refused",
+        "repeated", "route", "started", "starved", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -128,11 +129,13 @@ class Transfer:
         self.starved = False  # there was no file descriptor for a socket
         self.access: Access | None = None
         self.cookie = ""
+        self.asked_with = b""  # lines that make the request conditional, as they were sent
         self.repeated = False
         self._guard = guard
         self._limits = limits
         self._watch = watch
         self._asked = self._opened = self._kept = False
+        self._asks_with = NONE
         self._head_only = False
         self._lines: deque[bytes] = deque(maxlen=_MOST_LINES)
         self._chunks: list[bytes] = []
@@ -155,7 +158,7 @@ class Transfer:
             return
         self.access, self.cookie = access, cookie
         self.curl.setopt(pycurl.PROXY, access.proxy)
-        self.curl.setopt(pycurl.HTTPHEADER, [*access.lines, f"Cookie: {cookie}"] if cookie else access.lines)
+        self._ask_with(NONE)
 
     def begin(self, visit: Visit, route: Route, now: float) -> None:
         self.visit = visit
@@ -167,6 +170,9 @@ class Transfer:
         if visit.head != self._head_only:
             self._head_only = visit.head
             self.curl.setopt(pycurl.NOBODY if visit.head else pycurl.HTTPGET, 1)
+        if visit.validators != self._asks_with:
+            visit.validators = usable(visit.validators)
+            self._ask_with(visit.validators)
         target = route.target
         if target != self.target:
             self.target = target
@@ -176,6 +182,17 @@ class Transfer:
                 self.curl.unsetopt(pycurl.CONNECT_TO)
         if route.several:
             self.curl.setopt(pycurl.RESOLVE, route.resolve(visit.url))
+
+    def _ask_with(self, validators: tuple[bytes, bytes]) -> None:
+        """Set all headers of requests: what is not said here is no longer sent."""
+        access, cookie = self.access, self.cookie
+        lines: list[str | bytes] = [*(HEADERS if access is None else access.lines)]
+        if cookie:
+            lines.append(f"Cookie: {cookie}")
+        asked = condition_lines(validators)
+        self.curl.setopt(pycurl.HTTPHEADER, lines + asked)
+        self.asked_with = b"".join(b"%b\r\n" % line for line in asked)
+        self._asks_with = validators
 
     def end(self, error: int, detail: str, request: bytes, now: float) -> Page | Fault:
         """What came of it; the handle is free for the next visit after this."""
@@ -189,12 +206,14 @@ class Transfer:
         self.visit, self.head, self._stopped, self._size, self._more = None, b"", "", 0, None
         self._lines.clear()
         chunks.clear()
-        truncated = ""
+        status, truncated = _status(head), ""
+        if status == 304 and not stopped and head.endswith(_BLANK_LINES):
+            # Whatever its headers say of a body, there is none (RFC 9110, 15.4.5); one that comes may break HTTP/2.
+            return self._page(visit, status, head, b"", b"", "", request, now)
         if error or stopped:
             truncated = stopped if stopped == "length" else self._cut_short(error, head, raw)
             if stopped != "length" and (stopped or not truncated):
                 return self._fault(error, detail, stopped, head, now)
-        status = _status(head)
         if status < 200 or not head.endswith(_BLANK_LINES):
             return self._no_response(head, now)
         body, chunked = raw, False
@@ -207,6 +226,19 @@ class Transfer:
             truncated = self._cut_unnoticed(head)
         if self._type is None and self._unwanted(visit, status, body):
             return Fault(Reason.UNWANTED_TYPE, False, sniffed(body), now, status)
+        return self._page(visit, status, head, raw, body, truncated, request, now)
+
+    def _page(
+        self,
+        visit: Visit,
+        status: int,
+        head: bytes,
+        raw: bytes,
+        body: bytes,
+        truncated: str,
+        request: bytes,
+        now: float,
+    ) -> Page:
         protocol = b""
         if head.startswith(b"HTTP/2 "):
             head, protocol = b"HTTP/1.1" + head[6:], b"h2"

@@ -95,7 +95,7 @@ def findings(found: Iterable[KeptFinding]) -> Table:
 
 def speed(engine: Engine) -> Table:
     """Pages and bytes a second over the time of the crawl, gaps included."""
-    first, last = engine.row("SELECT min(fetched_at), max(fetched_at) FROM facts WHERE kind = 'page'")
+    first, last = engine.row("SELECT min(fetched_at), max(fetched_at) FROM facts WHERE kind IN ('page', 'same')")
     fields = (
         Field("at", "From", "moment"),
         Field("seconds", "For", "seconds"),
@@ -113,8 +113,8 @@ def speed(engine: Engine) -> Table:
     found = {
         int(slot): (pages, size)
         for slot, pages, size in engine.rows(
-            "SELECT floor(fetched_at / ?)::BIGINT, count(*), sum(encoded_size)::UBIGINT FROM facts WHERE kind = 'page'"
-            " GROUP BY 1",
+            "SELECT floor(fetched_at / ?)::BIGINT, count(*), sum(encoded_size)::UBIGINT FROM facts"
+            " WHERE kind IN ('page', 'same') GROUP BY 1",
             (step,),
         )
     }
@@ -128,11 +128,14 @@ def speed(engine: Engine) -> Table:
 
 
 def freshness(engine: Engine, now: float) -> Table:
-    copies = _ages(engine, "? - fetched_at", "true", (now,))
+    copies = _ages(engine, "? - greatest(fetched_at, coalesce(checked_at, 0))", "true", (now,))
     changed = _ages(engine, "fetched_at - last_modified", "last_modified IS NOT NULL", ())
     rows = [(name, copies[name], changed[name]) for _, name in _AGES]
     fields = (Field("age", "Age", "text"), Field("pages", "Copies so old"), Field("unchanged", "Unchanged for so long"))
-    about = "How long ago pages were fetched; and how long they had not changed then, where Last-Modified says so."
+    about = (
+        "How long ago pages were fetched, or found unchanged; and how long they had not changed when they were fetched,"
+        " where Last-Modified says so."
+    )
     return Table("freshness", "Freshness", about, fields, rows, "bars", "pages")
 
 
@@ -140,7 +143,7 @@ def _ages(engine: Engine, age: str, where: str, parameters: tuple[Any, ...]) -> 
     cases = " ".join(f"WHEN age < {limit} THEN '{name}'" for limit, name in _AGES if limit != float("inf"))
     query = (
         f"SELECT CASE {cases} ELSE '{_AGES[-1][1]}' END, count(*) FROM"
-        f" (SELECT {age} AS age FROM pages WHERE {where}) GROUP BY 1"
+        f" (SELECT {age} AS age FROM pages LEFT JOIN checked ON checked.page = hash(url) WHERE {where}) GROUP BY 1"
     )
     return Counter(dict(engine.rows(query, parameters)))
 
@@ -160,15 +163,20 @@ def totals(engine: Engine, outcomes: Outcomes, statistics: Statistics, hosts: in
         " coalesce(sum(encoded_size), 0)::UBIGINT, coalesce(sum(links), 0)::UBIGINT, avg(size), approx_quantile(size,"
         " 0.5), avg(links), approx_quantile(links, 0.5), min(fetched_at), max(fetched_at), count(links) FROM pages"
     )
-    captures, robots_captures = engine.row("SELECT count(*), count(*) FILTER (kind = 'robots') FROM facts")
+    captures, robots_captures, same_captures, last = engine.row(
+        "SELECT count(*), count(*) FILTER (kind = 'robots'), count(*) FILTER (kind = 'same'),"
+        " max(fetched_at) FILTER (kind IN ('page', 'same')) FROM facts"
+    )
     repeated, groups = engine.row(
         "SELECT coalesce(sum(pages - 1), 0)::UBIGINT, count(*) FROM (SELECT count(*) AS pages FROM pages"
         " WHERE status BETWEEN 200 AND 299 AND size > 0 GROUP BY digest HAVING count(*) > 1)"
     )
     return {
         **dict(zip(names, found, strict=True)),
+        "last_fetched_at": last,
         "captures": captures,
         "robots_captures": robots_captures,
+        "same_captures": same_captures,
         "duplicate_pages": repeated,
         "duplicate_groups": groups,
         "urls": known.total(),

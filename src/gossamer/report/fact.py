@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-PAGE, ROBOTS, SOURCE = "page", "robots", "source"
+PAGE, SAME, ROBOTS, SOURCE = "page", "same", "robots", "source"
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -19,7 +19,12 @@ class Column(msgspec.Struct, frozen=True):
 
 COLUMNS: Final = (
     Column("url", "VARCHAR", "as the crawl spells it"),
-    Column("kind", "VARCHAR", "`page`, `robots` (a robots.txt) or `source` (a sitemap or feed read for links)"),
+    Column(
+        "kind",
+        "VARCHAR",
+        "`page`, `same` (a page that was visited again and had not changed), `robots` (a robots.txt) or `source` (a"
+        " sitemap or feed read for links)",
+    ),
     Column("host", "VARCHAR", "with the port where it is not the usual one"),
     Column("domain", "VARCHAR", "the registered domain"),
     Column("suffix", "VARCHAR", "the public suffix below which that is registered; `address` where the host is one"),

@@ -96,7 +96,7 @@ class FactReader:
             rules = Robots.parse(body, self._token)
             fact.crawl_delay, fact.closed = rules.crawl_delay, not rules.allows("/")
         if 300 <= record.status < 400:
-            fact.redirect = normalize(headers.get("location", ""), record.url) or ""
+            fact.redirect = _target(headers.get("location"), record.url)
         elif fact.kind == PAGE and fact.type in (*HTML, "") and (fact.type or body.lstrip()[:1] == b"<"):
             content_type = str(declared) if declared else None
             fact.charset, fact.title, fact.language = look(body, content_type)
@@ -127,13 +127,18 @@ class FactReader:
     def _leads(self, record: Record, raw: bytes) -> list[tuple[str, str]]:
         page = Page(record.url, record.status, record.head, raw, b"", record.fetched_at, 0.0, "")
         if 300 <= record.status < 400:
-            target = normalize(page.header("location") or "", record.url)
+            target = _target(page.header("location"), record.url)
             return [("redirect", target)] if target else []
         declared = media_type_of([value for name, value in page.headers if name.lower() == "content-type"])
         if not 200 <= record.status < 300 or (declared and declared.essence not in HTML):
             return []
         body = decoded(record.head, raw, self._most).body
         return [("link", url) for url in self._targets(record, body, str(declared) if declared else None)]
+
+
+def _target(location: str | None, url: str) -> str:
+    """Where a redirect leads; empty where it says nothing, as a 304."""
+    return normalize(location, url) or "" if location else ""
 
 
 def _bare(wanted: Wanted) -> Fact:

@@ -16,10 +16,10 @@ from gossamer.agent.progress import Progress
 from gossamer.agent.statistics import Statistics
 from gossamer.config import load
 from gossamer.frontier.reader import FrontierReader
-from gossamer.model import Locator, State, VisitRecord
-from gossamer.report.fact import PAGE, ROBOTS, SOURCE, Wanted
+from gossamer.model import Change, Locator, State, VisitRecord
+from gossamer.report.fact import PAGE, ROBOTS, SAME, SOURCE, Wanted
 from gossamer.report.reading import Places
-from gossamer.store import Capture, Captures, Place, RecordFiles, StorePosition, directories_of
+from gossamer.store import Capture, Captures, Place, RecordFiles, StorePosition, directories_of, places_at
 
 _SOURCES: Final = ("sitemap", "feed")  # reasons of visits that were read for links only
 _REMEMBERED: Final = 50_000  # payloads, by digest
@@ -98,7 +98,8 @@ class CrawlSource:
         visit = self._frontier.visit(capture.url)
         stored = capture.stored
         kind = _kind(visit, capture)
-        payload = self._payload(capture) if capture.is_revisit else None
+        # With a 304 no payload was sent.
+        payload = self._payload(capture) if capture.is_revisit and capture.status != 304 else None
         if not capture.is_revisit:
             self._payloads[capture.digest] = stored
             if len(self._payloads) > _REMEMBERED:
@@ -116,7 +117,9 @@ class CrawlSource:
         )
 
     def _payload(self, capture: Capture) -> Locator | None:
-        """Where the bytes of a revisit may be: with a page met lately, or where the page it names is stored now."""
+        """Where the bytes of a revisit may be: with a page met lately, or where the page it names is stored now, or was
+        then.
+        """
         known = self._payloads.get(capture.digest)
         if known is not None:
             return known
@@ -127,12 +130,17 @@ class CrawlSource:
             first = self._frontier.visit(record.refers_to[0])
         except (ValueError, KeyError, IndexError):  # it names no URL of ours
             return None
-        return None if first is None else first.stored
+        if first is not None and first.digest == record.digest[:8].hex():
+            return first.stored
+        ends = {name: Place(end.file, end.cdxj) for name, end in self.position.writers.items()}
+        return next(places_at(self.directory.warc, ends, record.refers_to, record.digest), None)
 
 
 def _kind(visit: VisitRecord | None, capture: Capture) -> str:
     if visit is None:
         return ROBOTS  # what was asked for that is no visit: robots.txt, and where it was redirected to
+    if capture.change:
+        return SAME if capture.change == Change.SAME else PAGE
     if visit.state is State.EXCLUDED and visit.reason in _SOURCES:
         return SOURCE
     if visit.stored is not None and _numbers(capture.stored) > _numbers(visit.stored):

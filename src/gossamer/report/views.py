@@ -1,4 +1,4 @@
-"""The facts as the queries see them: each page once, as it was seen last."""
+"""The facts as the queries see them: each page once, as it was when it was last seen new or changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from gossamer.report.fact import COLUMNS
 
 
 def open_facts(engine: Engine, paths: Sequence[Path]) -> None:
-    """Make `facts` (every capture), `pages`, `robots` and `domain_links`."""
+    """Make `facts` (every capture), `pages`, `robots`, `checked` (when pages were last found unchanged, by hashes of
+    their URLs) and `domain_links`.
+    """
     if paths:
         engine.rows(f"CREATE OR REPLACE VIEW facts AS SELECT * FROM {files_of(paths)}")
     else:
@@ -18,6 +20,10 @@ def open_facts(engine: Engine, paths: Sequence[Path]) -> None:
         engine.rows(f"CREATE OR REPLACE VIEW facts AS SELECT {columns} WHERE false")
     for view, kind in (("pages", "page"), ("robots", "robots")):
         _open_latest(engine, view, kind)
+    engine.rows(
+        "CREATE OR REPLACE TEMP TABLE checked AS SELECT hash(url) AS page, max(fetched_at) AS checked_at FROM facts"
+        " WHERE kind = 'same' GROUP BY 1"
+    )
     engine.rows(
         "CREATE OR REPLACE TEMP TABLE domain_links AS SELECT source, target, sum(links)::UBIGINT AS links FROM"
         " (SELECT domain AS source, unnest(to_domains) AS target, unnest(to_counts) AS links FROM pages"

@@ -1,5 +1,6 @@
 """Page -> Locator: WARC 1.1 with CDXJ beside it, the public contract of a crawl; and back."""
 
+from gossamer.store.by_moment import places_at
 from gossamer.store.captures import Capture, Captures, Place, StoredFile, committed_files
 from gossamer.store.committed import CommittedNote, read_committed
 from gossamer.store.history import captures_of
@@ -21,5 +22,6 @@ __all__ = [
     "committed_files",
     "directories_of",
     "payload_digest",
+    "places_at",
     "read_committed",
 ]

@@ -18,11 +18,12 @@ from gossamer.model import Locator
 from gossamer.store.cdxj import REVISIT, quoted
 from gossamer.store.reader import directories_of
 from gossamer.store.store import StorePosition
+from gossamer.store.warc import spelled
 from gossamer.store.writer import Position, cdxj_name, file_name
 
 _NUMBERED = re.compile(r"gossamer-(\d{5,})\.cdxj")
 _BLOCK = 256 << 10  # bytes of CDXJ read at a time
-_LONGEST_LINE = 1 << 20  # a longer one is none
+LONGEST_LINE = 1 << 20  # a longer one is none
 _TAIL = 150  # bytes at the end of a line by which it is known again; every line is longer
 
 
@@ -45,6 +46,7 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     stored: Locator
     directory: str
     after: Place
+    change: str = ""  # compared with the visit before (`Change`); nothing where there was none
 
     @property
     def is_revisit(self) -> bool:
@@ -59,6 +61,7 @@ class _Line(msgspec.Struct, gc=False):
     length: str
     offset: str
     filename: str
+    change: str = ""
 
 
 _read_line = msgspec.json.Decoder(_Line).decode
@@ -78,7 +81,7 @@ def committed_files(home: Path, position: StorePosition) -> list[StoredFile]:
     found = {}
     for name, path in directories_of(home, position).items():
         end = position.writers.get(name, Position())
-        for number in _numbers(path, 0, end.file):
+        for number in file_numbers(path, 0, end.file):
             warc, cdxj = path / file_name(number), path / cdxj_name(number)
             last = number == end.file
             found[number] = StoredFile(warc, end.warc if last else _size(warc), cdxj, end.cdxj if last else _size(cdxj))
@@ -101,12 +104,12 @@ class Captures:
         ]
         return streams[0] if len(streams) == 1 else heapq.merge(*streams, key=lambda capture: capture.fetched_at)
 
-    def places_of(self, url: str, places: dict[str, Place]) -> Iterator[Locator]:
-        """Where responses of this URL are, of all captures before the places; the newest file first."""
-        mark = f'"url": {quoted(url)}, '.encode()
+    def places_of(self, url: str, places: dict[str, Place], digest: bytes) -> Iterator[Locator]:
+        """Where responses of this URL with this payload are, of captures before the places; the newest file first."""
+        mark, payload = f'"url": {quoted(url)}, '.encode(), spelled(digest)
         for name, place in places.items():
             path = Path(name) if name else self._home
-            for number in reversed(_numbers(path, 0, place.file)):
+            for number in reversed(file_numbers(path, 0, place.file)):
                 try:
                     lines = (path / cdxj_name(number)).open("rb")
                 except OSError:
@@ -114,7 +117,7 @@ class Captures:
                 with lines:
                     for line in lines:
                         found = read_capture(line.rstrip(b"\n"), name, number, 0) if mark in line else None
-                        if found is not None and not found.is_revisit:
+                        if found is not None and not found.is_revisit and found.digest == payload:
                             yield found.stored
 
     def sizes(self, places: dict[str, Place], committed: StorePosition) -> tuple[int, int]:
@@ -122,7 +125,7 @@ class Captures:
         done = total = 0
         for name, path in directories_of(self._home, committed).items():
             end, place = committed.writers.get(name, Position()), places.get(name, Place())
-            for number in _numbers(path, 0, end.file):
+            for number in file_numbers(path, 0, end.file):
                 size = end.cdxj if number == end.file else _size(path / cdxj_name(number))
                 total += size
                 done += size if number < place.file else min(size, place.cdxj) if number == place.file else 0
@@ -141,7 +144,7 @@ class Captures:
         return good
 
     def _in_directory(self, name: str, path: Path, place: Place, end: Position) -> Iterator[Capture]:
-        for number in _numbers(path, place.file, end.file):
+        for number in file_numbers(path, place.file, end.file):
             at = place.cdxj if number == place.file else 0
             stop = end.cdxj if number == end.file else None
             try:
@@ -149,7 +152,7 @@ class Captures:
             except OSError:
                 continue
             try:
-                for line, behind in _lines(file, at, stop):
+                for line, behind in whole_lines(file, at, stop):
                     capture = read_capture(line, name, number, behind)
                     if capture is not None:
                         yield capture
@@ -157,7 +160,7 @@ class Captures:
                 os.close(file)
 
 
-def _lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
+def whole_lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
     """Whole lines, and where each one ends."""
     rest = b""
     while True:
@@ -171,7 +174,7 @@ def _lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
         for line in lines:
             behind += len(line) + 1
             yield line, behind
-        if len(rest) > _LONGEST_LINE:
+        if len(rest) > LONGEST_LINE:
             rest = b""
 
 
@@ -185,7 +188,7 @@ def read_capture(line: bytes, directory: str, number: int, behind: int) -> Captu
         return None
     place = Place(number, behind, crc32(line[-_TAIL:]))
     stored = Locator(number, offset, length)
-    return Capture(found.url, status, found.mime, found.digest, fetched_at, stored, directory, place)
+    return Capture(found.url, status, found.mime, found.digest, fetched_at, stored, directory, place, found.change)
 
 
 @lru_cache(maxsize=64)  # captures of one second come together
@@ -206,7 +209,7 @@ def _fits(path: Path, place: Place, end: Position) -> bool:
         return False
 
 
-def _numbers(path: Path, first: int, last: int) -> list[int]:
+def file_numbers(path: Path, first: int, last: int) -> list[int]:
     if first == last >= 0:
         return [last]
     try:

@@ -29,6 +29,11 @@ def quoted(text: str) -> str:
     return json.dumps(text) if _NEEDS_ESCAPE(text) else f'"{text}"'
 
 
+def with_change(line: str, change: str) -> str:
+    """A line of a page that was visited before, with what has become of it since."""
+    return f'{line[:-2]}, "change": "{change}"}}\n'
+
+
 class Lines:
     """Formats lines for one WARC file; the reversed hosts of the last origins and the last second are kept at hand."""
 

@@ -38,18 +38,27 @@ class Store:
         self._shares = [(self._writers[name], share) for name, (_, share) in directories.items()]
 
     def append(
-        self, page: Page, digest: bytes | None = None, same_as: tuple[str, float] | None = None
+        self, page: Page, digest: bytes | None = None, same_as: tuple[str, float] | None = None, change: str = ""
     ) -> tuple[int, int, int]:
         """Store a page; gives (file number, offset, length) of its record.
 
-        `same_as`: the URL and moment of a page stored before with the same payload, which is not stored again.
+        `same_as`: the URL and moment of a page stored before with the same payload, which is not stored again. With it
+        a response 304, which has no payload, is stored as what it says; `digest` is that of the payload referred to.
+        `change`: how a page that was visited before compares with then.
         """
         digest = digest or payload_digest(page.raw)
         if len(self._shares) == 1:
-            return self._shares[0][0].append(page, digest, same_as)
+            return self._shares[0][0].append(page, digest, same_as, change)
         open_ones = [item for item in self._shares if item[0].has_room] or self._shares
         writer, _ = min(open_ones, key=lambda item: item[0].written / item[1])
-        return writer.append(page, digest, same_as)
+        return writer.append(page, digest, same_as, change)
+
+    @property
+    def directories(self) -> list[Path]:
+        """All in which there may be WARC files."""
+        own = self._writers.values()
+        before = [Path(name) for name in self._before if name and name not in self._writers]
+        return [*(writer.home for writer in own), *before]
 
     def sync(self) -> StorePosition:
         """Everything appended so far is on disk when this returns."""

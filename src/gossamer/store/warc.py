@@ -16,6 +16,7 @@ from isal import isal_zlib
 from gossamer.model import Page
 
 _GZIP = 31  # wbits: a gzip member
+_IDENTICAL, _NOT_MODIFIED = b"identical-payload-digest", b"server-not-modified"  # profiles of revisit records
 _SMALL = 0  # level for records of a few hundred bytes: a better one costs more time than it saves bytes
 
 
@@ -63,13 +64,17 @@ class RecordIds:
 
 
 class Dates:
-    """WARC-Date with milliseconds, which WARC 1.1 allows; the last second is kept at hand."""
+    """WARC-Date with milliseconds, which WARC 1.1 allows; the last second is kept at hand.
+
+    Invariant: a date that was read (`moment`) is written again as it was.
+    """
 
     def __init__(self) -> None:
         self._second = -1
         self._text = b""
 
     def format(self, seconds: float) -> bytes:
+        seconds += 1e-6  # a number read from a date may be a little below it
         whole = int(seconds)
         if whole != self._second:
             self._second = whole
@@ -105,7 +110,7 @@ class RecordWriter:
         address = b"WARC-IP-Address: %b\r\n" % page.address.encode() if page.address else b""
         kind, raw = b"response", page.raw
         if same_as is not None:
-            kind, raw = self._revisit(*same_as), b""
+            kind, raw = self._revisit(_NOT_MODIFIED if page.status == 304 else _IDENTICAL, *same_as), b""
         head = (
             b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\nWARC-Target-URI: %b\r\n"
             b"%b%b%bWARC-Payload-Digest: %b\r\nContent-Type: application/http;msgtype=response\r\n"
@@ -122,9 +127,10 @@ class RecordWriter:
         )
         return response, compress((head, page.request, b"\r\n\r\n"), _SMALL)
 
-    def _revisit(self, url: str, fetched_at: float) -> bytes:
+    def _revisit(self, profile: bytes, url: str, fetched_at: float) -> bytes:
         """The type of a record whose payload is in another one, and the lines that say in which."""
         return (
-            b"revisit\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n"
-            b"WARC-Refers-To-Target-URI: %b\r\nWARC-Refers-To-Date: %b" % (url.encode(), self._dates.format(fetched_at))
+            b"revisit\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/%b\r\n"
+            b"WARC-Refers-To-Target-URI: %b\r\nWARC-Refers-To-Date: %b"
+            % (profile, url.encode(), self._dates.format(fetched_at))
         )

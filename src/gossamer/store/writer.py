@@ -14,7 +14,7 @@ import msgspec
 from gossamer.config import StoreConfig
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.model import Page
-from gossamer.store.cdxj import REVISIT, Lines
+from gossamer.store.cdxj import REVISIT, Lines, with_change
 from gossamer.store.warc import RecordWriter, spelled
 
 _RESERVE = 64 << 20  # bytes: a disk with less left gets no more pages while another has more
@@ -65,7 +65,7 @@ class Writer:
     ) -> None:
         self.has_room = True  # on the disk, at the last sync
         self.written = 0  # bytes in this run
-        self._home = home
+        self.home = home
         self._next_number = next_number
         self._size = config.warc_size
         self._records = RecordWriter(config.compression, config.request_records)
@@ -87,7 +87,9 @@ class Writer:
             raise CrawlDirError(f"{home} cannot be made: {error.strerror}. Choose another directory.") from error
         self._recover(position, last)
 
-    def append(self, page: Page, digest: bytes, same_as: tuple[str, float] | None = None) -> tuple[int, int, int]:
+    def append(
+        self, page: Page, digest: bytes, same_as: tuple[str, float] | None = None, change: str = ""
+    ) -> tuple[int, int, int]:
         """Store a page, or that it is the `same_as` another; gives (file number, offset, length) of its record."""
         if self._warc is None or self._end >= self._size:
             self._next_file(page.fetched_at)
@@ -98,18 +100,17 @@ class Writer:
         if request:
             self._gathered.append(request)
         self._end += length + len(request)
-        self._gathered_lines.append(
-            self._lines.line(
-                page.url,
-                page.fetched_at,
-                page.content_type if same_as is None else REVISIT,
-                page.status,
-                name,
-                offset,
-                length,
-                self._name,
-            )
+        line = self._lines.line(
+            page.url,
+            page.fetched_at,
+            page.content_type if same_as is None else REVISIT,
+            page.status,
+            name,
+            offset,
+            length,
+            self._name,
         )
+        self._gathered_lines.append(with_change(line, change) if change else line)
         self._gathered_bytes += length + len(request)
         self.written += length + len(request)
         if self._gathered_bytes >= _FLUSH:
@@ -127,7 +128,7 @@ class Writer:
                 self._sync_directory()
         except OSError as error:
             raise self._explained(error) from error
-        disk = os.statvfs(self._home)
+        disk = os.statvfs(self.home)
         self.has_room = disk.f_bavail * disk.f_frsize > _RESERVE
         return Position(self._file, self._end, self._cdxj_end)
 
@@ -176,17 +177,17 @@ class Writer:
         self._name = file_name(self._file)
         try:
             # Unbuffered: the store gathers by itself, so that what is on disk is known exactly.
-            self._warc = open(self._home / self._name, mode, buffering=0)  # type: ignore[assignment]  # noqa: SIM115
+            self._warc = open(self.home / self._name, mode, buffering=0)  # type: ignore[assignment]  # noqa: SIM115
             self._cdxj = open(self._cdxj_path(self._file), mode, buffering=0)  # type: ignore[assignment]  # noqa: SIM115
         except OSError as error:
             raise self._explained(error) from error
         self._unsynced_directory = True
 
     def _cdxj_path(self, number: int) -> Path:
-        return self._home / cdxj_name(number)
+        return self.home / cdxj_name(number)
 
     def _sync_directory(self) -> None:
-        directory = os.open(self._home, os.O_RDONLY)
+        directory = os.open(self.home, os.O_RDONLY)
         try:
             os.fsync(directory)
         finally:
@@ -195,14 +196,14 @@ class Writer:
 
     def _recover(self, position: Position, last: int) -> None:
         """Cut off what came after the last commit."""
-        for path in self._home.iterdir():
+        for path in self.home.iterdir():
             found = _NUMBERED.fullmatch(path.name)
             if found and int(found[1]) > last:
                 path.unlink()
         if position.file < 0:
             return
         for path, size in (
-            (self._home / file_name(position.file), position.warc),
+            (self.home / file_name(position.file), position.warc),
             (self._cdxj_path(position.file), position.cdxj),
         ):
             have = path.stat().st_size if path.exists() else 0
@@ -218,7 +219,7 @@ class Writer:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             need = self._gathered_bytes + _RESERVE
             return DiskFullError(
-                f"The disk that holds {self._home} is full. Free at least {need / 1e6:,.0f} MB, "
+                f"The disk that holds {self.home} is full. Free at least {need / 1e6:,.0f} MB, "
                 "then run the same command again: nothing committed is lost."
             )
         return error

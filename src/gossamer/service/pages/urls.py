@@ -23,6 +23,12 @@ from gossamer.service.routes.parts import LONGEST_URL
 from gossamer.store import Capture
 
 _SHOWN: Final = 50  # captures in the table
+_CHANGES: Final = {
+    "same": "unchanged",
+    "changed": "changed",
+    "gone": "gone",
+    "new": "back",
+}  # other bytes may say the same
 
 router = new_router()
 
@@ -66,6 +72,7 @@ def _events(captures: Sequence[Capture]) -> list[Event]:
     for place, capture in enumerate(captures):
         before = captures[place + 1] if place + 1 < len(captures) else None
         changed = "first" if before is None else "changed" if capture.digest != before.digest else "unchanged"
+        changed = _CHANGES.get(capture.change, changed)
         found.append(Event(capture.fetched_at, capture.status, f"status {capture.status}, {changed}", "", changed))
     return found
 
