@@ -15,27 +15,30 @@ from typing import TypeVar
 import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
+from gossamer.agent.earlier import Earlier
 from gossamer.agent.findings import Findings
 from gossamer.agent.history import History, sample_of
 from gossamer.agent.limiting import what_limits
 from gossamer.agent.newness import Newness, into_itself
 from gossamer.agent.page_links import PageLinks
 from gossamer.agent.progress import Progress
+from gossamer.agent.revisiting import Revisiting, is_same
 from gossamer.agent.sources import Sources
 from gossamer.agent.speed import Speed
 from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
-from gossamer.model import Exclusion, Fault, Page, Reason, Visit
+from gossamer.model import Before, Change, Exclusion, Fault, Locator, Page, Reason, State, Visit
 from gossamer.model.url import host_of, normalize
 from gossamer.parse.directory import lists_directory
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy, retry_after
 from gossamer.rules.reserved import Reserved
+from gossamer.rules.revisits import FIRST, Found
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.scope import Scope
-from gossamer.store import CommittedNote, Store, StorePosition, payload_digest
+from gossamer.store import CommittedNote, Store, StorePosition, directories_of, payload_digest
 
 T = TypeVar("T")
 
@@ -70,6 +73,8 @@ class Agent:
             self._scope,
             config.scope.max_depth,
             now,
+            config.fresh,
+            config.fetch.rate,
         )
         self.statistics = self._stored("statistics", Statistics)
         self._scope.load(self.frontier.meta_names(SEED_HOST))
@@ -98,6 +103,10 @@ class Agent:
         self._links = PageLinks(config.parse, self._sources, self._token, self.statistics)
         self._findings = Findings(notice)
         self._newness = Newness(self.frontier.repeats, self.statistics, self._findings, scope.max_depth)
+        self._earlier = Earlier(
+            directories_of(directory.warc, position).values(), config.fetch.max_body, self.frontier.stored
+        )
+        self._revisiting = Revisiting(self.frontier, self._earlier, self.statistics)
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
@@ -112,6 +121,7 @@ class Agent:
         self._stale: set[str] = set()  # given back because of a stale connection, which counts as no try, once
         self._stop = False
         self._held = False
+        self.idle: Callable[[float], None] | None = None  # instead of waiting until then, where time is simulated
         self.on_page: Callable[[Visit, Page], None] | None = None
         self.beside: Callable[[], dict[str, str]] = dict  # processes beside this one, and how they are
         self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
@@ -206,29 +216,74 @@ class Agent:
             self.statistics.left_out += 1
             self.frontier.settle_excluded(visit, fault, page.fetched_at)
             return
+        if visit.before is not None and self._stays(visit, page, visit.before, wait):
+            return
         stages = self._meter.stages
         started = perf_counter()
         digest = payload_digest(page.raw)
         digested = perf_counter()
         content = self._newness.content(visit, page, digest)
         looked_up = perf_counter()
-        links = self._newness.links(visit, page, content, self._links.of)
+        if visit.before is None:
+            links = self._newness.links(visit, page, content, self._links.of)
+            found = self._revisiting.first(page) if self._config.fresh.keep_fresh else FIRST
+            change = ""
+        else:
+            links = [] if is_same(visit.before, digest) else self._links.of(page)
+            found = self._revisiting.found(visit, page, digest, links)
+            change = found.change
+            self._revisiting.count(found)
         parsed = perf_counter()
-        stored = self._store.append(page, digest, content.stored)
+        stored: tuple[int, int, int] | Locator = self._store.append(page, digest, content.stored, change)
+        if visit.before is not None and visit.before.stored is not None and is_same(visit.before, digest):
+            stored = visit.before.stored  # where the payload is
         appended = perf_counter()
         barren = self._newness.is_barren(visit, page, content, links)
         if links:
             self._add(visit, page, links, barren)
         address = self._fetcher.own_address(visit.host, page)
         self.frontier.settle_page(
-            visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait
+            visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait, found
         )
         stages["frontier"] += perf_counter() - appended + looked_up - digested
         stages["store"] += appended - parsed + digested - started
         stages["parse"] += parsed - looked_up
         self.statistics.count_page(page.status)
-        if self.on_page is not None:
+        if self.on_page is not None and change != Change.SAME:
             self.on_page(visit, page)
+
+    def _stays(self, visit: Visit, page: Page, before: Before, wait: float) -> bool:
+        """Whether what is stored of a page that was visited again stays as it is."""
+        revisiting = self._revisiting
+        if revisiting.is_missing(before, page):
+            found = Found(Change.SAME, missing=before.missing + 1)
+            self.frontier.settle_missing(visit, found, page.fetched_at, page.seconds, wait)
+            revisiting.count(found)
+            return True
+        if page.status == 304 and any(visit.validators):
+            found, copy = revisiting.unmodified(before)
+            if copy is not None:
+                self._store.append(page, copy.digest, copy.refers_to, found.change)
+                self.statistics.count_page(page.status)
+        elif before.is_page or page.status != before.status or not is_same(before, payload_digest(page.raw)):
+            return False
+        else:  # an error or a redirect as it was
+            found = Found(Change.SAME, is_page=False)
+        revisiting.count(found)
+        etag, modified = page.validators
+        validators = etag or before.validators[0], modified or before.validators[1]
+        address = self._fetcher.own_address(visit.host, page)
+        if before.state is State.EXCLUDED:
+            self.frontier.settle_source(
+                visit, Exclusion(before.reason), before.status, page.fetched_at, page.seconds, before.stored,
+                before.digest, validators, found,
+            )  # fmt: skip
+        else:
+            self.frontier.settle_page(
+                visit, before.status, page.fetched_at, page.seconds, before.stored, address, before.digest, validators,
+                wait, found,
+            )  # fmt: skip
+        return True
 
     def _add(self, visit: Visit, page: Page, links: list[str], barren: bool) -> None:
         hops = visit.hops + 1 if 300 <= page.status < 400 else 0
@@ -245,6 +300,8 @@ class Agent:
         if page.status in BUSY and self.frontier.may_try_again(visit):
             self._visited(visit, page)  # that is: tried again
             return
+        if visit.before is not None and self._stays(visit, page, visit.before, 0.0):
+            return
         kind = self._sources.read(visit, page)
         if not kind and visit.source and page.wanted and not self._scope.judge(visit.url):
             visit.depth += 1  # robots.txt calls a page a sitemap: its host's front page has one more link
@@ -256,10 +313,16 @@ class Agent:
             self.frontier.settle_excluded(visit, fault, page.fetched_at)
             return
         self.statistics.sources += 1
-        stored = self._store.append(page)
+        digest = payload_digest(page.raw)
+        found = Found(is_page=False)
+        if visit.before is not None:
+            same = is_same(visit.before, digest)
+            found = Found(Change.SAME if same else Change.CHANGED, is_page=False)
+        stored = self._store.append(page, digest)
         self.frontier.settle_source(
-            visit, Exclusion(kind or "sitemap"), page.status, page.fetched_at, page.seconds, stored
-        )
+            visit, Exclusion(kind or "sitemap"), page.status, page.fetched_at, page.seconds, stored, digest,
+            page.validators, found,
+        )  # fmt: skip
 
     def _failed(self, visit: Visit, fault: Fault) -> None:
         if _excludes(fault):
@@ -324,7 +387,7 @@ class Agent:
             return "max_pages"
         if limits.time_limit and self._clock() - self._began >= limits.time_limit:
             return "time_limit"
-        return "complete" if self.frontier.exhausted else ""
+        return "complete" if not self._config.fresh.keep_fresh and self.frontier.exhausted else ""
 
     def _room(self) -> int:
         """How many visits may be started now, by connections and by every limit."""
@@ -339,6 +402,9 @@ class Agent:
     def _patience(self) -> float:
         """How long to wait for the network at most: until a cap allows more, or the next host is due."""
         now = self._clock()
+        if self.idle is not None and not self._fetcher.in_flight:
+            self.idle(self._next_moment(now))
+            return 0.0
         wait = self._speed.wait(now)
         if self._held or self._config.agent.paused:
             return _LONGEST_WAIT
@@ -348,6 +414,14 @@ class Agent:
         elif not wait:
             wait = _LONGEST_WAIT
         return min(max(wait, 0.001), _CAPPED_WAIT if self._speed.capped else _LONGEST_WAIT)
+
+    def _next_moment(self, now: float) -> float:
+        """When there will be something to do, if nothing comes from outside."""
+        frontier = self.frontier
+        moments = [frontier.schedule.next_due, frontier.revisits.next_moment(now), now + self._speed.wait(now)]
+        if frontier.unsaved:
+            moments.append(self._committed_at + self._config.agent.commit_interval)
+        return min((moment for moment in moments if moment is not None and moment > now), default=now + _LONGEST_WAIT)
 
     def stop(self) -> None:
         """End as soon as what is in flight has come in, or after a moment."""
@@ -393,7 +467,7 @@ class Agent:
         self._reserved = Reserved(config.scope.reserved)
         policy = Policy(config.policy, config.hosts, config.urls)
         self._break_off(lambda visit: policy.blocks(visit.url, host_of(visit.url)))
-        self.frontier.change_policy(policy, now)
+        self.frontier.change_policy(policy, now, config.fresh, config.fetch.rate)
         self._speed.change(config.fetch, now)
         self._fetcher.change(config.fetch.connections, config.hosts)
         self._fetcher.wake()
@@ -438,6 +512,7 @@ class Agent:
 
     async def close(self) -> None:
         await self._fetcher.close()
+        self._earlier.close()
         self._store.close()
         self._committed.close()
         self.frontier.close()
@@ -460,6 +535,7 @@ class Agent:
         )
         progress.connections, progress.dns_asked = self._config.fetch.connections, self._resolver.asked
         progress.partitions = counts.partitions
+        self._fill_fresh(progress, now)
         progress.lag = max(0.0, now - self._committed_at - self._config.agent.commit_interval)
         progress.max_pages = self._config.agent.max_pages
         progress.time_limit = self._config.agent.time_limit
@@ -468,6 +544,15 @@ class Agent:
         progress.beside = self.beside()
         progress.limit = what_limits(progress, self._speed.limit(now, self._meter.short), self._meter.short)
         return progress
+
+    def _fill_fresh(self, progress: Progress, now: float) -> None:
+        statistics = self.statistics
+        progress.keep_fresh = self._config.fresh.keep_fresh
+        progress.revisits, progress.revisits_changed = statistics.revisits, statistics.revisits_changed
+        progress.revisits_unmodified, progress.gone = statistics.revisits_unmodified, statistics.gone
+        progress.due = self.frontier.counts.revisits
+        if progress.keep_fresh:
+            progress.freshness, progress.age = self.frontier.revisits.freshness(now)
 
 
 def _texts(page: Page) -> tuple[str, ...]:

@@ -64,6 +64,10 @@ class Newness:
         """Whether it brings nothing new. If so, that may say something of its place, its host or its domain."""
         if not content.keys:
             return visit.suspect  # a redirect leads where it was found to lead
+        if visit.before is not None:  # it was judged when it was new
+            if content.earlier is None:
+                self._repeats.remember(content.keys, Payload(page.url, page.fetched_at, content.digest, bool(links)))
+            return False
         repeats, size, earlier = self._repeats, len(page.body), content.earlier
         followed = bool(links) and (self._max_depth is None or visit.depth < self._max_depth)
         if earlier is None:

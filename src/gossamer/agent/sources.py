@@ -28,6 +28,7 @@ _VOUCHED = "sitemap "  # before the URL, in the frontier's notes: the hosts that
 _MOST_VOUCHERS = 100
 _MOST_ELSEWHERE = 100  # sitemaps on other hosts that one robots.txt may name: those hosts have not asked for it
 _MOST_CHILDREN = 5_000  # sitemaps of an index
+_A_FEW, _MOST_CHANGED = 20, 0.5  # pages of a list, and their share, that may have changed since it was read
 _USUAL, _SOONER, _LATER = 4, 3, 5  # priorities: hints of a publisher move a URL by one
 
 
@@ -81,7 +82,19 @@ class Sources:
                     if host_of(child.url) in hosts:
                         self._add(child.url, visit, 0, True, hosts)
         self._take(urls, visit.depth + 1)
+        if visit.before is not None:
+            self._hint(urls, visit.before.fetched_at, page.fetched_at)
         return source.kind
+
+    def _hint(self, urls: list[Listed], since: float, now: float) -> None:
+        """Pages that have changed, as a list says that was read before, are visited again soon. Lists that say so of
+        most pages each time they are read say nothing.
+        """
+        changed = [(listed.url, moment) for listed in urls if (moment := listed.lastmod) is not None and moment > since]
+        if len(changed) > max(_A_FEW, len(urls) * _MOST_CHANGED):
+            return
+        for url, moment in changed:
+            self._frontier.hint(url, min(moment, now), now)
 
     def links(self, page: Page) -> list[str]:
         """Where a page leads that is of no type with links in it, if it is a sitemap or a feed all the same."""

@@ -27,6 +27,10 @@ class Statistics(msgspec.Struct):
     links: int = 0
     full_parses: int = 0  # pages that the fast link scanner left to the parser
     duplicates: int = 0  # pages that say what another one has said, word for word
+    revisits: int = 0  # visits to what had been visited before
+    revisits_changed: int = 0  # of these found a change
+    revisits_unmodified: int = 0  # of these were answered without a body
+    gone: int = 0  # pages that a second look found to be there no more
     findings: dict[str, int] = {}  # what was found to repeat itself, by kind
     statuses: dict[int, int] = {}
     reasons: dict[str, int] = {}  # failed tries by reason

@@ -189,8 +189,12 @@ class Database:
         """Committed records of hosts from `start` on, as long as keys begin with `prefix`."""
         return _scan(self._stored_hosts, start, prefix)
 
+    @property
+    def changed(self) -> bool:
+        return bool(self.visits or self.hosts or self.payloads or self.due)
+
     def commit(self) -> None:
-        if not (self.visits or self.hosts or self.payloads or self.due):
+        if not self.changed:
             return
         batch = WriteBatch(raw_mode=True)
         _fill(batch, self.visits)

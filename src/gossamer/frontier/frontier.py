@@ -33,9 +33,9 @@ from gossamer.frontier.revisits import Revisits
 from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
-from gossamer.model import Change, Exclusion, Fault, Reason, State, Visit
+from gossamer.model import Change, Exclusion, Fault, Locator, Reason, State, Visit
 from gossamer.rules.policy import BUSY, Policy
-from gossamer.rules.revisits import Found
+from gossamer.rules.revisits import FIRST, Found
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
 from gossamer.rules.yields import Standing
@@ -46,7 +46,6 @@ HOST_FAULTS = frozenset(
 _HOSTS_AT_ONCE = 64  # brought into memory together
 _EXCLUDED_AT_ONCE = 2000  # visits of a host, in one turn of the loop
 _MOMENT = 0.05  # seconds
-_NEW = Found()
 _NOT_AGAIN = FreshConfig()
 
 
@@ -128,6 +127,19 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
+    def unknown(self, urls: list[str]) -> int:
+        """How many of these, normalised, belong to the crawl and are new to it."""
+        return self._intake.unknown(urls)
+
+    def stored(self, url: str) -> Locator | None:
+        """Where the last response of a URL is."""
+        value = self._database.visit(self._roster.key_of(url))
+        return None if value is None else keys.read_stored(value)
+
+    def hint(self, url: str, changed_at: float, now: float) -> bool:
+        """Somebody says that this page changed then; whether it is due earlier for that."""
+        return self.revisits.hint(self._roster.key_of(url), changed_at, now)
+
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
         self.counts.queued += 1
         self._put(origin, entry, priority)
@@ -151,7 +163,8 @@ class Frontier:
     def lease(self, now: float, most: int) -> list[Visit]:
         """Up to `most` visits that may be made now; where a host's robots rules are not known, those first."""
         self._now = self._roster.now = now
-        self.revisits.release(now, self.schedule.ready > 0)
+        if self.revisits.on:
+            self.revisits.release(now, self.schedule.ready > 0)
         visits: list[Visit] = []
         while len(visits) < most:
             host = self.schedule.take(now)
@@ -278,12 +291,12 @@ class Frontier:
         status: int,
         now: float,
         seconds: float,
-        stored: tuple[int, int, int] | None,
+        stored: tuple[int, int, int] | Locator | None,
         address: str = "",
         digest: bytes = b"",
         validators: tuple[bytes, bytes] = (b"", b""),
         wait: float = 0.0,
-        found: Found = _NEW,
+        found: Found = FIRST,
     ) -> None:
         """The visit brought a response, which is in the store at (file, offset, length), or what that had brought which
         is there. A host that is BUSY asks for so many seconds.
@@ -343,10 +356,7 @@ class Frontier:
         validators: tuple[bytes, bytes] = (b"", b""),
     ) -> bytes:
         """What its record keeps of a visit that is to be made again."""
-        key = self._key(host, entry)
-        return self.revisits.settled(
-            host, key, visit.url, visit.depth, visit.before, found, now, validators, visit.validators
-        )
+        return self.revisits.settled(host, self._key(host, entry), visit, found, now, validators)
 
     def _count_less(self, state: State) -> None:
         self.counts.dead -= state is State.DEAD
@@ -375,10 +385,10 @@ class Frontier:
         status: int,
         now: float,
         seconds: float,
-        stored: tuple[int, int, int] | None,
+        stored: tuple[int, int, int] | Locator | None,
         digest: bytes = b"",
         validators: tuple[bytes, bytes] = (b"", b""),
-        found: Found = _NEW,
+        found: Found = FIRST,
     ) -> None:
         """The visit brought a response that is in the store, but is no page: it was read for links (the reason says as
         what).
@@ -567,6 +577,11 @@ class Frontier:
             return False
         self._activate(self._now, 1)
         return self.schedule.empty and not self._roster.busy
+
+    @property
+    def unsaved(self) -> bool:
+        """Something is known that the last commit does not have."""
+        return self._database.changed
 
     def meta(self, name: str) -> bytes | None:
         """What `commit` was given under this name."""

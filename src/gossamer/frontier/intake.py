@@ -105,6 +105,15 @@ class Intake:
                 fixed = by_url.priority(url, fixed)
             enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
 
+    def unknown(self, urls: list[str]) -> int:
+        """How many of these belong to the crawl and are new to it."""
+        judge, changes = self._scope.judge, self._changes
+        found = [self._roster.key_of(url) for url in urls if not judge(url)]
+        if not found:
+            return 0
+        known = zip(found, self._database.known(found), strict=True)
+        return sum([not (is_known or key in changes) for key, is_known in known])
+
     def add_source(self, url: str, depth: int, hops: int, listed: bool, again: bool) -> None:
         """It may be on any host. One that was left out as a page is visited after all, and one that was read is read
         `again` if there is a reason to.

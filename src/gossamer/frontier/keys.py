@@ -188,6 +188,14 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     )  # fmt: skip
 
 
+def read_stored(value: bytes) -> Locator | None:
+    """Where what a visit brought is stored."""
+    if len(value) < _HISTORY.size:
+        return None
+    file, offset, length = _HISTORY.unpack_from(value)[5:8]
+    return Locator(file, offset, length) if length else None
+
+
 def outcome_of(value: bytes) -> bytes:
     """What visits that came to the same end have in common, to be counted by; `read_outcome` says it in words."""
     if len(value) < _HISTORY.size or value[0] == State.FETCHED:

@@ -14,7 +14,7 @@ from gossamer.frontier.recent import Recent
 from gossamer.frontier.rulebook import read_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.model.domain import partition_of, registered_domain
-from gossamer.model.url import host_of
+from gossamer.model.url import host_of, split
 from gossamer.rules.policy import Policy
 
 _SOON = 30.0  # seconds: a host that rests longer need not be in memory
@@ -95,6 +95,11 @@ class Roster:
         """Of the keys of a host, in memory or not."""
         host = self.hosts.get(name)
         return self._prefix(name, registered_domain(name)) if host is None else host.prefix
+
+    def key_of(self, url: str) -> bytes:
+        """Of the visit to a normalised URL."""
+        start, path = split(url)
+        return self.origin(start).prefix + path.encode()
 
     def notes(self, name: str) -> Notes:
         """What a host, in memory or not, was found to repeat."""

@@ -106,6 +106,15 @@ def parse_links(body: bytes, url: str, content_type: str | None, kinds: frozense
     return links
 
 
+def title_and_text(source: str, reader: Reader) -> str:
+    """Only the title and the main text of a page that is markup."""
+    from gossamer.parse.text import main_text
+
+    tree = tree_of(source, reader)
+    text = collapse("".join(_text_and_links(tree, LinkReader("", "", with_text=False))))
+    return f"{tree.title}\n{main_text(tree, text)}"
+
+
 def _elements(tree: Any, tags: set[str]) -> Iterable[Any]:
     """Elements of these names in their order.
 

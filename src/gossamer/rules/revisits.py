@@ -38,6 +38,10 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     is_page: bool = True  # rather than an error, a redirect, or a sitemap
 
 
+FIRST: Final = Found()
+"""Of a page that was not visited before, and of which nothing more is to be known."""
+
+
 def worth(depth: int, priority: int, gained: int, is_page: bool) -> float:
     """Of a page, beside one of the usual priority that was found somewhere and leads to nothing new. `gained`: new URLs
     at a change, in eighths: where new pages are announced, to look is worth more.

@@ -31,6 +31,10 @@ class Kind(msgspec.Struct, array_like=True):
         return self.wrong * _RIGHT_FOR_EACH_WRONG <= self.right
 
     @property
+    def is_proven(self) -> bool:
+        return self.is_true and self.right >= _PROVEN
+
+    @property
     def is_used(self) -> bool:
         return self.is_true and self.vain < _IN_VAIN
 
@@ -52,7 +56,7 @@ class Trust(msgspec.Struct, array_like=True):
         """
         etag, modified = validators
         used = (etag if self.etag.is_used else b"", modified if self.modified.is_used else b"")
-        proven = (bool(used[0]) and self.etag.right >= _PROVEN) or (bool(used[1]) and self.modified.right >= _PROVEN)
+        proven = (bool(used[0]) and self.etag.is_proven) or (bool(used[1]) and self.modified.is_proven)
         if unasked in _LOOKS or (not unasked and not proven):
             return b"", b""
         return used

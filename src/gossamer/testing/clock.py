@@ -38,3 +38,7 @@ class FakeClock:
             raise ValueError(f"a clock cannot go back: advance({seconds})")
         self._now += seconds
         return self._now
+
+    def advance_to(self, moment: float) -> None:
+        """Unless it is later already."""
+        self._now = max(self._now, moment)

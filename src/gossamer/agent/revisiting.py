@@ -1,0 +1,83 @@
+"""What a visit to a known page has found: the same, a change, or nothing any more (N13).
+
+A page has changed when its title or main text has, or when it links to URLs that were not known. Only where the bytes
+differ is any of that looked at, and only where the main text was never looked at is the stored copy read for it.
+"""
+
+from __future__ import annotations
+
+from gossamer.agent.earlier import Earlier, EarlierCopy
+from gossamer.agent.statistics import Statistics
+from gossamer.frontier import Frontier
+from gossamer.model import Before, Change, Page, Visit
+from gossamer.parse.gist import gist
+from gossamer.rules.revisits import FOR_GOOD, Found, moment_of, said_to_hold
+
+_BELIEVED_AFTER = 2  # visits in a row that find no page where there was one
+_FAILURES_BELIEVED_AFTER = 5  # the same, where the server says that the fault is its own
+
+
+class Revisiting:
+    """Asked about every response, first or not, of a crawl that keeps fresh."""
+
+    def __init__(self, frontier: Frontier, earlier: Earlier, statistics: Statistics) -> None:
+        self._frontier = frontier
+        self._earlier = earlier
+        self._statistics = statistics
+
+    def is_missing(self, before: Before, page: Page) -> bool:
+        """A page was there, and there is none now; which is not believed before it was looked for once more."""
+        if not before.is_page or 200 <= page.status < 300 or page.status in FOR_GOOD:
+            return False
+        return before.missing + 1 < (_FAILURES_BELIEVED_AFTER if page.status >= 500 else _BELIEVED_AFTER)
+
+    def first(self, page: Page, is_page: bool = True) -> Found:
+        """What is to be noted of a page that was not visited before."""
+        if not is_page or not 200 <= page.status < 300:
+            return Found(is_page=False)
+        holds = said_to_hold(page.header("cache-control"), page.header("last-modified"), page.fetched_at)
+        return Found(holds=holds)
+
+    def unmodified(self, before: Before) -> tuple[Found, EarlierCopy | None]:
+        """The server says that nothing has changed; and what its answer refers to."""
+        copy = None if before.stored is None else self._earlier.read(before.stored, with_body=False)
+        return Found(Change.SAME, unmodified=True, is_page=before.is_page), copy
+
+    def found(self, visit: Visit, page: Page, digest: bytes, links: list[str]) -> Found:
+        """Of a page that came."""
+        before = visit.before
+        assert before is not None
+        if not 200 <= page.status < 300:
+            change = Change.GONE if before.is_page else self._compared(before, page, digest)
+            return Found(change, is_page=False)
+        if not before.is_page:
+            return Found(Change.NEW)
+        if is_same(before, digest):
+            return Found(Change.SAME)
+        text = gist(page.body, page.content_type)
+        gained = self._frontier.unknown(links)
+        if not gained and text == (before.text or self._stored_gist(before)):
+            return Found(Change.SAME, text)
+        return Found(Change.CHANGED, text, gained, changed_at=moment_of(page.header("last-modified")))
+
+    def _stored_gist(self, before: Before) -> int:
+        """Of the copy in the store; 0 where that cannot be read, so that the page counts as changed."""
+        copy = None if before.stored is None else self._earlier.read(before.stored)
+        return 0 if copy is None or copy.body is None else gist(copy.body, copy.content_type)
+
+    @staticmethod
+    def _compared(before: Before, page: Page, digest: bytes) -> Change:
+        """Of what was no page, and is none."""
+        return Change.SAME if page.status == before.status and is_same(before, digest) else Change.CHANGED
+
+    def count(self, found: Found) -> None:
+        statistics = self._statistics
+        statistics.revisits += 1
+        statistics.revisits_changed += found.change in (Change.CHANGED, Change.GONE, Change.NEW)
+        statistics.revisits_unmodified += found.unmodified
+        statistics.gone += found.change is Change.GONE
+
+
+def is_same(before: Before, digest: bytes) -> bool:
+    """The payload that came is the one that is stored."""
+    return bool(before.digest) and before.digest == digest[:8]

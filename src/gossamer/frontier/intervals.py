@@ -1,0 +1,165 @@
+"""How long to wait between two visits to a page, by what was seen of all pages, of its host's and of itself."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from gossamer.config import FreshConfig
+from gossamer.frontier import keys
+from gossamer.frontier.database import Database
+from gossamer.frontier.host_freshness import HostFreshness, place_number
+from gossamer.frontier.hosts import HostQueue, Origin
+from gossamer.rules.census import USUAL, Bounds, Census, Known
+from gossamer.rules.change_rate import DAY, Seen, Weights
+from gossamer.rules.policy import Policy
+from gossamer.rules.revisits import worth
+
+FIRST: Final = 0  # the priority of visits that are due: what may be queued is limited, so they need not wait there
+_SAMPLE: Final = 400  # pages of all hosts
+_ANEW: Final = 25  # of these, visited since prices were found last
+_ESTIMATED: Final = 10.0  # seconds that an estimate of freshness is good for
+_KEY: Final = keys.META + b"fresh"
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class _Kept(msgspec.Struct):
+    """What the commit keeps."""
+
+    census: bytes = b""
+    prior: Weights = USUAL
+    price: float = 0.0
+
+
+class PageFacts(msgspec.Struct, gc=False):
+    """A page whose next visit is to be planned."""
+
+    url: str
+    path: str
+    depth: int
+    number: int  # a hash of its URL
+    origin: Origin
+    seen: Seen
+    gained: int = 0
+    is_page: bool = True
+
+
+class Intervals:
+    """Invariant: with a budget for all, or for a host, pages would be visited that often if each were visited at the
+    intervals that were given last.
+    """
+
+    def __init__(self, database: Database, config: FreshConfig, policy: Policy, rate: float) -> None:
+        self._database = database
+        stored = database.visit(_KEY)
+        kept = msgspec.msgpack.decode(stored, type=_Kept) if stored else _Kept()
+        self._census = Census(_SAMPLE, kept.census)
+        self._prior, self._price = kept.prior, kept.price
+        self._told = 0
+        self._changed = False
+        self._estimate, self._estimated_at = (1.0, 0.0), 0.0
+        self.lag = 0.0  # seconds that what is visited now should have been visited earlier
+        self.change(config, policy, rate)
+
+    def change(self, config: FreshConfig, policy: Policy, rate: float) -> None:
+        """The settings from now on; `rate`: visits a second that the whole crawl may make (0: any number)."""
+        self._config = config
+        self._policy = policy
+        self._budget = config.revisit_rate or rate * config.revisit_share
+        self._told = _ANEW
+
+    # -- of a page ---------------------------------------------------------------------------------------------------
+
+    def wait(self, page: PageFacts) -> float:
+        """Seconds between visits to a page, by all that is known now."""
+        origin = page.origin
+        host = origin.host
+        self._judge()
+        if host is None:
+            belief, price = page.seen.likely(self._prior), self._price
+        else:
+            fresh = self.of(host)
+            capacity = 1 / host.delay if host.delay else 0.0
+            if has_new(host):
+                capacity *= self._config.revisit_share
+            fresh.judge(self._prior, capacity, self.bounds(origin, ""))
+            belief, price = fresh.belief(place_number(page.path), page.seen), max(self._price, fresh.price)
+        return self.bounds(origin, page.url).wait(belief, price / self._worth(page))
+
+    def bounds(self, origin: Origin | HostQueue, url: str) -> Bounds:
+        """Between which visits to a page are: by what holds for its URL, or its host, or all."""
+        by_url, manners = self._policy.urls, origin.manners
+        least, most = manners.min_interval, manners.max_interval
+        rule = by_url.of(url) if by_url is not None and url else None
+        if rule is not None:
+            least, most = rule.min_interval or least, rule.max_interval or most
+        least, most = least or self._config.min_interval, most or self._config.max_interval
+        return Bounds(least, max(least, most))
+
+    def _worth(self, page: PageFacts) -> float:
+        by_url, priority = self._policy.urls, page.origin.manners.priority
+        if by_url is not None:
+            priority = by_url.priority(page.url, priority)
+        return worth(page.depth, priority, page.gained, page.is_page)
+
+    def tell(self, page: PageFacts, checked_at: float) -> None:
+        """A page was visited then, last."""
+        known = Known(place_number(page.path), page.seen, checked_at, self._worth(page))
+        host = page.origin.host
+        if host is not None and (fresh := self.of(host)).census.tell(page.number, known):
+            fresh.told()
+        if self._census.tell(page.number, known):
+            self._told += 1
+            self._changed = True
+
+    def forget(self, page: PageFacts) -> None:
+        """It is none any more."""
+        host = page.origin.host
+        if host is not None and (fresh := self.of(host)).census.forget(page.number):
+            fresh.told()
+        if self._census.forget(page.number):
+            self._told += 1
+            self._changed = True
+
+    @staticmethod
+    def of(host: HostQueue) -> HostFreshness:
+        if host.fresh is None:
+            host.fresh = HostFreshness()
+        return host.fresh
+
+    # -- of all ------------------------------------------------------------------------------------------------------
+
+    def _judge(self) -> None:
+        """Find prior and price anew, if enough is new."""
+        if self._told < _ANEW:
+            return
+        self._told = 0
+        self._changed = True
+        self._prior = self._census.prior(self._prior)
+        self._price = 0.0 if not self._budget else self._found_price(self._budget)
+
+    def _found_price(self, budget: float) -> float:
+        # A little less than there is, as long as visits come late: what was put off must be made up for.
+        less = 1 + self.lag * budget / max(self._census.pages, 1.0)
+        bounds = Bounds(self._config.min_interval, self._config.max_interval)
+        return self._census.price(budget / less, bounds, self._prior, self._price or DAY)
+
+    def freshness(self, now: float) -> tuple[float, float]:
+        """The share of copies that are what their servers show, and the seconds since they are not, as estimated."""
+        if not 0 <= now - self._estimated_at < _ESTIMATED:
+            self._estimated_at = now
+            self._estimate = self._census.freshness(now, self._prior), self._census.age(now, self._prior)
+        return self._estimate
+
+    def save(self) -> None:
+        """Put what changed into the database's changes."""
+        if self._changed:
+            self._changed = False
+            self._database.visits[_KEY] = _encode(_Kept(self._census.pack(), self._prior, self._price))
+
+
+def has_new(host: HostQueue) -> bool:
+    """Something else waits for a host than what is due."""
+    return any(level.waits for priority, level in host.levels.items() if FIRST < priority < keys.ASIDE)
