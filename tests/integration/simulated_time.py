@@ -20,7 +20,9 @@ HOUR, DAY = 3600.0, 86_400.0
 class LongCrawl:
     """Each `run` is a process of its own, so to speak: what it goes on with is what the one before has committed."""
 
-    def __init__(self, home: Path, connect: str, clock: FakeClock, **settings: object) -> None:
+    def __init__(
+        self, home: Path, connect: str, clock: FakeClock, file: Path | None = None, **settings: object
+    ) -> None:
         self.clock = clock
         self._directory = CrawlDir(home)
         given = {
@@ -30,9 +32,8 @@ class LongCrawl:
             "fresh.keep_fresh": True,
             "agent.commit_interval": "1h",
         }
-        self._config: Config = load(
-            None, {**given, **{name.replace("__", "."): value for name, value in settings.items()}}
-        )
+        named = {name.replace("__", "."): value for name, value in settings.items()}
+        self._config: Config = load(file, {**given, **named})
 
     def run(self, *seeds: str, seconds: float, crash: bool = False) -> Progress:
         """Crawl for this long; `crash`: without the last commit."""
@@ -41,6 +42,7 @@ class LongCrawl:
     async def _run(self, seeds: tuple[str, ...], until: float, crash: bool) -> Progress:
         self._directory.check()
         self._directory.take()
+        self._directory.save(self._config)
         try:
             resolver = Resolver(self._config.fetch.connect, self._config.fetch.dns, self.clock)
             agent = Agent(self._config, self._directory, resolver, self.clock)

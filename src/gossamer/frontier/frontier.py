@@ -138,7 +138,7 @@ class Frontier:
 
     def hint(self, url: str, changed_at: float, now: float) -> bool:
         """Somebody says that this page changed then; whether it is due earlier for that."""
-        return self.revisits.hint(self._roster.key_of(url), changed_at, now)
+        return self.revisits.hint(url, changed_at, now)
 
     def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
         self.counts.queued += 1

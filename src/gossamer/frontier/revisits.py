@@ -236,15 +236,17 @@ class Revisits:
         due = self._note(key, now + self._intervals.bounds(host, "").most, now)
         return keys.pack_again(due, Seen().pack(), 0, 0, 0, 0)
 
-    def hint(self, key: bytes, changed_at: float, now: float) -> bool:
+    def hint(self, url: str, changed_at: float, now: float) -> bool:
         """Somebody says that a known page has changed since it was visited: it is due at once, but not sooner than the
         shortest interval allows.
         """
+        key = self._roster.key_of(url)
         value = self._database.visit(key)
         if value is None or not keys.has_again(value):
             return False
         due, before = keys.due_of(value), keys.read_before(value)
-        soon = max(now, before.fetched_at + self._config.min_interval)
+        least = self._intervals.bounds(self._roster.origin(split(url)[0]), url).least
+        soon = max(now, before.fetched_at + least)
         if changed_at <= before.fetched_at or not due or due <= soon:
             return False
         self._database.due[keys.due_key(due, key)] = None

@@ -99,7 +99,9 @@ class Belief:
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
-        self._likely = [(weight, rate) for weight, rate in zip(weights, RATES, strict=True) if weight > _NEGLIGIBLE]
+        likely = [(weight, rate) for weight, rate in zip(weights, RATES, strict=True) if weight > _NEGLIGIBLE]
+        whole = sum([weight for weight, _ in likely])
+        self._likely = [(weight / whole, rate) for weight, rate in likely]
 
     @property
     def mean(self) -> float:
