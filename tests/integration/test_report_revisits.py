@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from crawling import crawl
 from indexing import append
+from serving import client
 from test_export import quiet, rows
 
 from gossamer.agent import PageReader, explain, read_visits
@@ -110,6 +111,16 @@ def test_pages_and_links_are_exported_as_they_are_now(home: Path, tmp_path: Path
     assert links == {(PAGE, HOME + "new"), (OTHER, HOME), (BACK, HOME + "new")}
 
 
+def test_a_304_that_nobody_asked_for_leads_nowhere(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        web.add_handler(HOME, lambda _: b"HTTP/1.1 304 Not Modified\r\nServer: odd\r\n\r\n")
+        crawl(tmp_path / "c", [HOME], web.connect)
+    export_pages(tmp_path / "c", tmp_path / "p.parquet", quiet)
+    (row,) = rows(tmp_path / "p.parquet")
+    assert (row["status"], row["server"], row["redirect"]) == (304, "odd", "")
+    assert export_links(tmp_path / "c", tmp_path / "l.parquet", quiet) == 0
+
+
 def test_a_page_is_as_fresh_as_its_last_visit(home: Path) -> None:
     visited_again(home, 4)
     last = max(visit.fetched_at for visit in read_visits(home))
@@ -155,3 +166,19 @@ def test_what_is_said_of_a_page_is_what_it_is_now(home: Path) -> None:
     assert page.fetched_at < page.checked_at == visits[PAGE].fetched_at
     assert back.fetched_at == back.checked_at
     assert (page.revisit, back.revisit) == (False, True)
+
+
+def test_what_the_service_says_of_it(home: Path) -> None:
+    visited_again(home)
+    with client(home) as api:
+        page, back = (api.get("/api/v1/pages", params={"url": url}).json() for url in (PAGE, BACK))
+        content = api.get("/api/v1/pages/content", params={"url": BACK}).content
+        said = {url: " ".join(api.get("/urls", params={"url": url}).text.split()) for url in (PAGE, BACK)}
+    assert (page["status"], page["revisit"], back["status"], back["revisit"]) == (200, False, 200, True)
+    assert page["stored_at"] < page["fetched_at"]
+    assert back["stored_at"] == back["fetched_at"]
+    assert content == b'<title>Second</title><a href="/new">new</a>'
+    assert said[PAGE].count(", unchanged") == 3, "also the one with other bytes"
+    assert "status 304, unchanged" in said[PAGE]
+    assert "status 410, gone" in said[BACK]
+    assert "status 200, back" in said[BACK]

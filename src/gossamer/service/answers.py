@@ -99,6 +99,7 @@ class PageAnswer(msgspec.Struct):
     tries: int
     changes: int
     fetched_at: Moment | None
+    stored_at: Moment | None
     digest: str
     title: str
     language: str

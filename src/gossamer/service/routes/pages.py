@@ -133,6 +133,7 @@ def _answer(view: CrawlView, visit: VisitRecord) -> PageAnswer:
         tries=visit.tries,
         changes=visit.changes,
         fetched_at=moment(visit.fetched_at),
+        stored_at=None,
         digest=visit.digest,
         title=hit.title if hit else "",
         language=hit.language if hit else "",
@@ -152,6 +153,7 @@ def _answer(view: CrawlView, visit: VisitRecord) -> PageAnswer:
 def _add_stored(answer: PageAnswer, stored: StoredPage) -> None:
     kind = parse_media_type(stored.content_type or "")
     answer.digest = spelled(stored.digest)
+    answer.stored_at = moment(stored.fetched_at)
     answer.type = kind.essence if kind else ""
     answer.charset = kind.parameters.get("charset", "") if kind else ""
     answer.length = len(stored.body)
