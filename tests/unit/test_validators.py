@@ -31,10 +31,10 @@ def test_a_page_with_one_validator_is_asked_with_that() -> None:
     assert proven().ask_with(NONE, 0) == NONE
 
 
-@pytest.mark.parametrize("unasked", [3, 9, 27, 81, 243])
-def test_now_and_then_a_page_is_looked_at(unasked: int) -> None:
-    assert proven().ask_with(A, unasked) == NONE
-    assert proven().ask_with(A, unasked + 1) == A
+@pytest.mark.parametrize("unchanged", [3, 9, 27, 81, 243])
+def test_now_and_then_a_page_is_looked_at(unchanged: int) -> None:
+    assert proven().ask_with(A, unchanged) == NONE
+    assert proven().ask_with(A, unchanged + 1) == A
 
 
 def test_a_constant_etag_is_not_asked_with_again_and_the_date_still_is() -> None:

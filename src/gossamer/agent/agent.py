@@ -38,7 +38,7 @@ from gossamer.rules.reserved import Reserved
 from gossamer.rules.revisits import FIRST, Found
 from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
 from gossamer.rules.scope import Scope
-from gossamer.store import CommittedNote, Store, StorePosition, directories_of, payload_digest
+from gossamer.store import CommittedNote, Store, StorePosition, payload_digest
 
 T = TypeVar("T")
 
@@ -103,9 +103,7 @@ class Agent:
         self._links = PageLinks(config.parse, self._sources, self._token, self.statistics)
         self._findings = Findings(notice)
         self._newness = Newness(self.frontier.repeats, self.statistics, self._findings, scope.max_depth)
-        self._earlier = Earlier(
-            directories_of(directory.warc, position).values(), config.fetch.max_body, self.frontier.stored
-        )
+        self._earlier = Earlier(self._store.directories, config.fetch.max_body, self.frontier.stored)
         self._revisiting = Revisiting(self.frontier, self._earlier, self.statistics)
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
@@ -255,12 +253,13 @@ class Agent:
     def _stays(self, visit: Visit, page: Page, before: Before, wait: float) -> bool:
         """Whether what is stored of a page that was visited again stays as it is."""
         revisiting = self._revisiting
-        if revisiting.is_missing(before, page):
+        unmodified = page.status == 304 and any(visit.validators)
+        if not unmodified and revisiting.is_missing(before, page):
             found = Found(Change.SAME, missing=before.missing + 1)
             self.frontier.settle_missing(visit, found, page.fetched_at, page.seconds, wait)
             revisiting.count(found)
             return True
-        if page.status == 304 and any(visit.validators):
+        if unmodified:
             found, copy = revisiting.unmodified(before)
             if copy is not None:
                 self._store.append(page, copy.digest, copy.refers_to, found.change)

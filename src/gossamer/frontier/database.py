@@ -165,9 +165,9 @@ class Database:
         """Committed records of visits whose keys begin with `prefix`."""
         return _scan(self._rocks, prefix, prefix)
 
-    def scan_due(self, start: bytes) -> Iterator[bytes]:
-        """Committed keys from `start` on, in their order."""
-        return (key for key, _ in _scan(self._stored_due, start, b""))
+    def scan_due(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Committed records of what is due from `start` on, in their order."""
+        return _scan(self._stored_due, start, b"")
 
     def host(self, key: bytes) -> bytes | None:
         if key in self.hosts:

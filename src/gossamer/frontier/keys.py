@@ -41,9 +41,10 @@ EPOCH_BITS = 25  # of a number: that many numbers share an epoch, so the index h
 _HISTORY = struct.Struct("<BBHIBHII8sH")
 _DIGEST = struct.calcsize("<BBHIBHII")
 _LONGEST = 200  # bytes of a validator; longer ones are useless anyway
-# due, seen, hash of the main text, URLs gained, answers without a body in a row, nothing found in a row
+# due, seen, hash of the main text, URLs gained; found unchanged, and not found at all, in a row
 _AGAIN = struct.Struct("<I5sIBBB")
 _DUE = struct.Struct(">I")
+_WRAPPED = 100  # visits in a row, when there are more than a byte can count
 _HOST = struct.Struct("<dffHIII")  # due, crawl delay, added delay, failures, last of them, robots failing since, pages
 _EXPIRES = struct.Struct("<d")
 _INDEX = struct.Struct(">2sBII")
@@ -110,8 +111,10 @@ def _plain(validator: bytes) -> bytes:
     return b"" if len(validator) > _LONGEST or b"\0" in validator else validator
 
 
-def pack_again(due: float, seen: bytes, text: int, gained: int, unasked: int, missing: int) -> bytes:
-    return _AGAIN.pack(int(due), seen, text, min(gained, 255), min(unasked, 255), min(missing, 255))
+def pack_again(due: float, seen: bytes, text: int, gained: int, unchanged: int, missing: int) -> bytes:
+    return _AGAIN.pack(
+        int(due), seen, text, min(gained, 255), unchanged if unchanged < 256 else _WRAPPED, min(missing, 255)
+    )
 
 
 def has_again(value: bytes) -> bool:
@@ -155,10 +158,10 @@ def read_before(value: bytes) -> Before:
     """What is known of a visit that is made again."""
     state, _, status, fetched_at, _, file, offset, length, digest, changes = _HISTORY.unpack_from(value)
     reason, etag, modified, again = value[_HISTORY.size :].split(b"\0", 3)
-    _, seen, text, gained, unasked, missing = _AGAIN.unpack(again)
+    _, seen, text, gained, unchanged, missing = _AGAIN.unpack(again)
     return Before(
         State(state), status, float(fetched_at), digest if length else b"", Locator(file, offset, length) if length
-        else None, (etag, modified), changes, reason.decode("latin-1"), seen, text, gained, unasked, missing,
+        else None, (etag, modified), changes, reason.decode("latin-1"), seen, text, gained, unchanged, missing,
     )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ _MOST_CREDIT: Final = 1000.0
 _SOON: Final = 3600.0  # seconds after which a page that was not there is looked for again, at most
 _MOST_FAILURES: Final = 6
 _ENROLLED_AT_ONCE: Final = 200
+_DECIDED: Final = b"!"  # what is due then, whatever a visit must be worth
 _DONE: Final = object()
 
 
@@ -81,7 +82,7 @@ class Revisits:
 
     def next_moment(self, now: float) -> float | None:
         """When the first visit will be queued of those that the last commit knows; None: none will."""
-        for key in self._database.scan_due(self._cursor) if self.on else ():
+        for key, _ in self._database.scan_due(self._cursor) if self.on else ():
             due, rate = float(keys.read_due_key(key)[0]), self._config.revisit_rate
             allowed = now + (1 - self._saved) / rate if rate and self._saved < 1 else now
             return max(due, self._look_again, allowed)
@@ -106,22 +107,22 @@ class Revisits:
             self._intervals.lag = 0.0
             self._look_again = now + _LOOK_AGAIN
             return
-        last, due, _ = taken[-1]
-        self._cursor, self._counts.due_from = last + b"\0", due
-        self._intervals.lag = now - due
-        values = self._database.visits_at([visit for _, _, visit in taken])
-        for (key, due, visit), value in zip(taken, values, strict=True):
+        self._cursor = taken[-1][0] + b"\0"
+        self._counts.due_from = keys.read_due_key(self._cursor)[0]
+        self._intervals.lag = now - self._counts.due_from
+        visits = [keys.read_due_key(key) for key, _ in taken]
+        values = self._database.visits_at([visit for _, visit in visits])
+        for (key, why), (due, visit), value in zip(taken, visits, values, strict=True):
             self._database.due[key] = None
             if value is not None and keys.due_of(value) == due:  # or it was purged, or its time was changed
-                self._take_up(visit, value, now, busy)
+                self._take_up(visit, value, now, busy, decided=why == _DECIDED)
 
-    def _due(self, now: float, most: int) -> list[tuple[bytes, int, bytes]]:
-        found: list[tuple[bytes, int, bytes]] = []
-        for key in self._database.scan_due(self._cursor):
-            due, visit = keys.read_due_key(key)
-            if due > now or len(found) >= most:
+    def _due(self, now: float, most: int) -> list[tuple[bytes, bytes]]:
+        found: list[tuple[bytes, bytes]] = []
+        for key, why in self._database.scan_due(self._cursor):
+            if keys.read_due_key(key)[0] > now or len(found) >= most:
                 break
-            found.append((key, due, visit))
+            found.append((key, why))
         return found
 
     def _allowed(self, now: float, busy: bool) -> int:
@@ -135,18 +136,18 @@ class Revisits:
             most = min(most, int(self._saved + 1e-6))
         return max(most, 0)
 
-    def _take_up(self, key: bytes, value: bytes, now: float, busy: bool) -> None:
+    def _take_up(self, key: bytes, value: bytes, now: float, busy: bool, decided: bool) -> None:
         """Queue a visit that is due; or put it off, if a visit must be worth more by now, or its host is behind."""
         visit, before = keys.read_visit(key, value), keys.read_before(value)
         page = self._facts(visit.url, visit.depth, key, Seen.unpack(before.seen), before.gained)
-        if before.is_page and not before.missing:
+        if not decided and before.is_page and not before.missing:
             wait = self._intervals.wait(page)
             if before.fetched_at + (1 - _A_LITTLE) * wait > now:
                 self._put(key, value, before.fetched_at + wait, now)
                 return
         slot = self._slot(page.origin.host, now)
         if slot > now + _AHEAD:
-            self._put(key, value, slot, now)
+            self._put(key, value, slot, now, _DECIDED)
             return
         self._database.visits[key] = keys.with_due(value, 0)
         marks = keys.REVISIT | (keys.SOURCE if before.reason == Exclusion.SITEMAP else 0)
@@ -164,13 +165,13 @@ class Revisits:
         fresh.slot = slot + host.delay / (self._config.revisit_share if has_new(host) else 1.0)
         return slot
 
-    def _put(self, key: bytes, value: bytes, due: float, now: float) -> None:
+    def _put(self, key: bytes, value: bytes, due: float, now: float, why: bytes = b"") -> None:
         """A visit is due then."""
-        self._database.visits[key] = keys.with_due(value, self._note(key, due, now))
+        self._database.visits[key] = keys.with_due(value, self._note(key, due, now, why))
 
-    def _note(self, key: bytes, due: float, now: float) -> int:
+    def _note(self, key: bytes, due: float, now: float, why: bytes = b"") -> int:
         moment = max(int(due), int(now) + 1)  # the cursor is not behind now
-        self._database.due[keys.due_key(moment, key)] = b""
+        self._database.due[keys.due_key(moment, key)] = why
         return moment
 
     # -- visits in hand ----------------------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ class Revisits:
         """With which validators a page is asked for."""
         if before.missing or not 200 <= before.status < 300:
             return b"", b""
-        return self._intervals.of(host).trust.ask_with(before.validators, before.unasked)
+        return self._intervals.of(host).trust.ask_with(before.validators, before.unchanged)
 
     def settled(
         self, host: HostQueue, key: bytes, visit: Visit, found: Found, now: float, validators: tuple[bytes, bytes]
@@ -192,10 +193,11 @@ class Revisits:
         """What a record keeps of a visit that has found this; and it is due again."""
         before = visit.before
         fresh = self._intervals.of(host)
-        seen, gained, unasked, text = Seen().told(found.holds), 0, 0, found.text
+        seen, gained, unchanged, text = Seen().told(found.holds), 0, 0, found.text
         if before is not None:
+            if found.change is Change.SAME:
+                unchanged = before.unchanged + 1
             if found.unmodified:
-                unasked = before.unasked + 1
                 fresh.trust.not_modified(visit.validators)
             elif found.is_page and before.is_page and not found.missing:
                 changed = found.change is not Change.SAME
@@ -217,7 +219,7 @@ class Revisits:
             wait *= _spread(page.number)
         elif found.missing:
             wait = min(wait, max(self._intervals.bounds(host, visit.url).least, _SOON))
-        return keys.pack_again(self._note(key, now + wait, now), seen.pack(), text, gained, unasked, found.missing)
+        return keys.pack_again(self._note(key, now + wait, now), seen.pack(), text, gained, unchanged, found.missing)
 
     def put_off(self, host: HostQueue, key: bytes, now: float, failed: bool = False) -> None:
         """A visit in hand was not made, or brought nothing: it stays what it was, and is due later."""
@@ -250,7 +252,7 @@ class Revisits:
         if changed_at <= before.fetched_at or not due or due <= soon:
             return False
         self._database.due[keys.due_key(due, key)] = None
-        self._put(key, value, soon, now)
+        self._put(key, value, soon, now, _DECIDED)
         return True
 
     def freshness(self, now: float) -> tuple[float, float]:
@@ -297,12 +299,12 @@ class Revisits:
 def _seen(trust: Trust, before: Before, found: Found, now: float) -> Seen:
     """What was seen of a page, after this visit too."""
     seen = Seen.unpack(before.seen)
-    if before.unasked and trust.lies:
-        seen = Seen()  # what its server said of it cannot be believed
     if found.missing:
         return seen
     if found.change is Change.SAME:
         return seen.after(now - before.fetched_at, changed=False)
+    if before.unchanged and trust.lies:
+        seen = Seen()  # its server may have hidden changes before
     # Where the server says when, and can be believed, more is known.
     if before.fetched_at < found.changed_at < now and trust.modified.is_proven:
         return seen.after(found.changed_at - before.fetched_at, changed=True).told(now - found.changed_at)

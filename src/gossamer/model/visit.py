@@ -32,7 +32,7 @@ class Before(msgspec.Struct, frozen=True, gc=False):
     seen: bytes = bytes(5)  # how often it changes: `Seen` of rules/change_rate.py, packed
     text: int = 0  # a hash of its main text; 0: not known
     gained: int = 0  # URLs that were new on it, at one change; as a mean, in eighths
-    unasked: int = 0  # visits in a row that were answered with 304
+    unchanged: int = 0  # visits in a row that found it so
     missing: int = 0  # visits in a row that found nothing
 
     @property

@@ -51,7 +51,7 @@ class Bounds(msgspec.Struct, frozen=True, gc=False):
 
     least: float
     most: float
-    chance: float = 0.05
+    chance: float = 0.1
 
     def wait(self, belief: Belief, price: float) -> float:
         least = max(self.least, belief.until(self.chance))

@@ -16,7 +16,7 @@ _PROVEN: Final = 3  # changes that a validator has told, before it is asked with
 _RIGHT_FOR_EACH_WRONG: Final = 20
 _IN_VAIN: Final = 5  # times asked with, in a row, though the page was the same
 _ANOTHER_CHANCE: Final = 64  # visits after which it is asked with once more
-_LOOKS: Final = frozenset(3**turn for turn in range(1, 6))  # answers without a body in a row after which we look
+_LOOKS: Final = frozenset(3**turn for turn in range(1, 6))  # visits in a row without a change, after which we look
 
 
 class Kind(msgspec.Struct, array_like=True):
@@ -50,14 +50,14 @@ class Trust(msgspec.Struct, array_like=True):
     etag: Kind = msgspec.field(default_factory=Kind)
     modified: Kind = msgspec.field(default_factory=Kind)
 
-    def ask_with(self, validators: tuple[bytes, bytes], unasked: int) -> tuple[bytes, bytes]:
-        """Those of the validators that a page is asked for with, which was answered without a body so often in a row;
-        both empty: it is to come in any case.
+    def ask_with(self, validators: tuple[bytes, bytes], unchanged: int) -> tuple[bytes, bytes]:
+        """Those of the validators that a page is asked for with, which was found unchanged so often in a row; both
+        empty: it is to come in any case.
         """
         etag, modified = validators
         used = (etag if self.etag.is_used else b"", modified if self.modified.is_used else b"")
         proven = (bool(used[0]) and self.etag.is_proven) or (bool(used[1]) and self.modified.is_proven)
-        if unasked in _LOOKS or (not unasked and not proven):
+        if unchanged in _LOOKS or (not unchanged and not proven):
             return b"", b""
         return used
 
