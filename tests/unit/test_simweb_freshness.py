@@ -100,6 +100,11 @@ def test_a_page_that_was_born_counts_from_its_birth_and_one_that_went_is_out_of_
     start, end = went - 1.0, went + 3.0
     assert judge(world, {(1, mortal): seen}, [(1, mortal)], start, end).freshness == pytest.approx(0.25)
     assert judge(world, {(1, mortal): [*seen, went + 1]}, [(1, mortal)], start, end).freshness == pytest.approx(0.75)
+    changed = world.changed_at(host, 7, NOW)
+    for visit, fresh in ((changed - 1.0, 0.0), (changed, 1.0)):  # both long before the time that is judged
+        until = NOW + 1.0
+        assert not world.turns(host, 7, NOW, until)
+        assert judge(world, {(1, 7): [visit]}, [(1, 7)], NOW, until).freshness == fresh
 
 
 # ---- policies
