@@ -187,6 +187,7 @@ def test_a_share_of_the_hosts_lies_in_every_way() -> None:
         (Honesty.FRESH_ETAG, True),
     }
     assert world.host(0).honesty is Honesty.TRUTHFUL
+    assert all(host.sitemap for host in map(world.host, range(400)) if host.honesty is Honesty.SITEMAP_NOW)
     honest = World(hosts=400, pages=4, profile=changing(Change(liars=0.0, noisy=0.0)))
     assert {honest.host(index).honesty for index in range(400)} == {Honesty.TRUTHFUL}
 
