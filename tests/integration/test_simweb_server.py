@@ -354,6 +354,22 @@ def test_conditional_requests_are_answered_304_until_the_page_changes() -> None:
         assert re.findall(rb'href="[^"]*"', again.body) == re.findall(rb'href="[^"]*"', first.body)
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_crawl_of_a_changing_web_finds_the_truth_of_its_moment(seed: int) -> None:
+    clock = FakeClock()
+    world = World(seed=seed, hosts=8, pages=60, profile="changing", clock=clock)
+    with SimServer.running(world) as server:
+        for _ in range(2):
+            found = Crawler(server, world).crawl([world.url(0)])
+            truth = reachable(world, [world.url(0)], sitemaps=False)
+            assert found == {url: expected[:3] for url, expected in truth.items()}
+            assert {kind for kind, _, _ in found.values()} == {"ok", "missing"}
+            clock.advance(90 * 86_400)
+        arrivals = server.log.arrivals
+    assert {arrival.wall for arrival in arrivals} == {1_700_000_000.0, 1_700_000_000.0 + 90 * 86_400}
+    assert sum(arrival.bytes for arrival in arrivals if arrival.status == 200) > 2 * 8 * 50 * 5_000
+
+
 def test_sitemaps_of_every_kind_list_the_pages() -> None:
     world = World(hosts=300, pages=8, profile="realistic", faults=0)
     with SimServer.running(world) as server:

@@ -61,6 +61,8 @@ def test_the_log_is_whole_when_it_stops(tmp_path: Path, stop: signal.Signals) ->
         for path in ("/robots.txt", "/", "/none"):
             connection.request("GET", path, headers={"Host": host, "User-Agent": "tester/1"})
             connection.getresponse().read()
+        connection.request("HEAD", "/", headers={"Host": host, "User-Agent": "tester/1", "If-None-Match": '"x"'})
+        connection.getresponse().read()
         connection.close()
         process.send_signal(stop)
         assert process.wait(20) == 0
@@ -69,14 +71,39 @@ def test_the_log_is_whole_when_it_stops(tmp_path: Path, stop: signal.Signals) ->
         (host, "/robots.txt", 200),
         (host, "/", 200),
         (host, "/none", 404),
+        (host, "/", 200),
     ]
+    assert [entry["conditional"] for entry in entries] == [False, False, False, True]
+    assert 5_000 < entries[1]["bytes"] < 15_000
+    assert 50 < entries[3]["bytes"] < 200
+    assert all(abs(entry["wall"] - entry["time"]) < 5 for entry in entries)
     assert {tuple(sorted(entry)) for entry in entries} == {
-        ("connection", "host", "method", "path", "status", "time", "user_agent")
+        ("bytes", "conditional", "connection", "host", "method", "path", "status", "time", "user_agent", "wall")
     }
-    assert {(entry["user_agent"], entry["method"], entry["connection"]) for entry in entries} == {
-        ("tester/1", "GET", 1)
-    }
+    assert {(entry["user_agent"], entry["connection"]) for entry in entries} == {("tester/1", 1)}
+    assert [entry["method"] for entry in entries] == ["GET", "GET", "GET", "HEAD"]
     assert entries[0]["time"] <= entries[1]["time"] <= entries[2]["time"]
+
+
+def test_a_changing_web_is_served(tmp_path: Path) -> None:
+    log = tmp_path / "arrivals.jsonl"
+    options = ("--hosts", "3", "--pages", "5", "--profile", "changing", "--log", str(log))
+    with simweb(*options) as (process, lines):
+        assert "(changing, seed 1)" in lines[0]
+        port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", lines[0])[0])
+        host = World(hosts=3, pages=5).names.name(0)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("GET", "/", headers={"Host": host})
+        first = connection.getresponse()
+        assert b"feed.atom" in first.read()
+        connection.request("GET", "/", headers={"Host": host, "If-Modified-Since": first.headers["Last-Modified"]})
+        assert connection.getresponse().status == 304
+        connection.close()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(entry["status"], entry["conditional"]) for entry in entries] == [(200, False), (304, True)]
+    assert entries[0]["bytes"] > 20 * entries[1]["bytes"] > 0
 
 
 def test_list_prints_what_a_crawl_must_fetch(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,12 +11,14 @@ from gossamer.testing import TinyWeb
 from gossamer.testing.web import End, Reply, Request
 
 
-def _get(web: TinyWeb, host: str, path: str, method: str = "GET") -> tuple[int, dict[str, str], bytes]:
+def _get(web: TinyWeb, host: str, path: str, method: str = "GET", **more: str) -> tuple[int, dict[str, str], bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=10)
     try:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         connection.putheader("Host", host)
         connection.putheader("User-Agent", "tester/1")
+        for name, value in more.items():
+            connection.putheader(name.replace("_", "-"), value)
         connection.endheaders()
         response = connection.getresponse()
         return response.status, dict(response.getheaders()), response.read()
@@ -89,6 +91,32 @@ def test_the_log_knows_every_request() -> None:
     assert web.log.arrivals == []
 
 
+def test_pages_change_and_answer_304_to_who_has_them() -> None:
+    date = "Tue, 14 Nov 2023 22:13:20 GMT"
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", body="one", headers={"ETag": 'W/"1"', "last-modified": date, "X-Other": "x"})
+        status, headers, body = _get(web, "a.test", "/", If_None_Match='"0", "1"')
+        assert (status, body) == (304, b"")
+        assert headers == {"ETag": 'W/"1"', "Last-Modified": date}
+        assert _get(web, "a.test", "/", If_Modified_Since=date)[0] == 304
+        assert _get(web, "a.test", "/", If_Modified_Since="Tue, 14 Nov 2023 22:13:19 GMT")[2] == b"one"
+        assert _get(web, "a.test", "/", If_None_Match='"2"', If_Modified_Since=date)[2] == b"one"
+        assert _get(web, "a.test", "/", If_Modified_Since="then")[0] == 200
+        web.add_page("http://a.test/", body="two", headers={"ETag": '"2"'})
+        assert _get(web, "a.test", "/", If_None_Match='"1"')[2] == b"two"
+        assert _get(web, "a.test", "/", If_Modified_Since=date)[0] == 200
+        web.add_page("http://a.test/", body="three")  # no validators: never 304
+        assert _get(web, "a.test", "/", If_None_Match="*")[2] == b"three"
+        web.add_page("http://a.test/", body="gone", status=410, headers={"ETag": '"2"'})
+        assert _get(web, "a.test", "/", If_None_Match='"2"')[0] == 410
+        web.remove_page("http://a.test/")
+        assert _get(web, "a.test", "/")[0] == 404
+        asked = [(arrival.status, arrival.conditional) for arrival in web.log.arrivals]
+        sizes = {arrival.status: arrival.bytes for arrival in web.log.arrivals}
+    assert asked == [(304, True), (304, True), *[(200, True)] * 6, (410, True), (404, False)]
+    assert 50 < sizes[304] < sizes[404] < 400
+
+
 def test_handlers_send_what_they_like() -> None:
     asked: list[str | None] = []
 
@@ -111,6 +139,7 @@ def test_handlers_send_what_they_like() -> None:
             wire.sendall(b"GET /hang HTTP/1.1\r\nHost: a.test\r\n\r\n")
             assert wire.recv(100) == b"HTTP/1.1 200 OK\r\n"
             assert [arrival.status for arrival in web.log.arrivals] == [418, 0, 0, 200]
+            assert [arrival.bytes for arrival in web.log.arrivals] == [45, 8, 0, 17]
     # leaving the block ended the hanging connection too
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # loaded when the command runs: `gossamer --help` needs none 
     from gossamer.testing.web.truth import ScopeName
     from gossamer.testing.web.world import World
 
-_PROFILES = ("plain", "realistic", "hostile")
+_PROFILES = ("plain", "realistic", "hostile", "changing")
 _SCOPES = ("any", "domain", "host")
 
 
@@ -40,7 +40,7 @@ _SCOPES = ("any", "domain", "host")
     type=click.Choice(_PROFILES),
     default="plain",
     metavar=f"<{'|'.join(_PROFILES)}>",
-    help="Clean pages; the web as it is; or one that means harm.",
+    help="Clean pages; the web as it is; one that means harm; or one that changes.",
 )
 @click.option(
     "--latency",
@@ -111,7 +111,7 @@ async def _serve(world: World, port: int, latency: float, log: Path | None) -> N
     from gossamer.testing.web.log import ArrivalLog, FileLog, NoLog
     from gossamer.testing.web.server import SimServer
 
-    arrivals: ArrivalLog = FileLog(log) if log else NoLog()
+    arrivals: ArrivalLog = FileLog(log, world.clock) if log else NoLog()
     server = SimServer(world, port=port, log=arrivals, latency=latency)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

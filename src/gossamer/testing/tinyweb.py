@@ -14,6 +14,7 @@ from html import escape
 from typing import Self
 from urllib.parse import urlsplit
 
+from gossamer.testing.web.conditional import not_modified
 from gossamer.testing.web.hub import is_stranger
 from gossamer.testing.web.log import MemoryLog
 from gossamer.testing.web.message import Reply, Request, response, simple_page
@@ -28,7 +29,7 @@ class TinyWeb:
     """Pages served over real sockets from the moment the `with` block is entered.
 
     Invariant: what was added last under a URL is what it answers; everything else is 404. Pages may be added while it
-    is being crawled.
+    is being crawled. A page that was added with an ETag or Last-Modified answers 304 to who has it as it is.
     """
 
     def __init__(self, *, latency: float = 0.0, time_scale: float = 1.0) -> None:
@@ -65,7 +66,10 @@ class TinyWeb:
         status: int = 200,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """An HTML page with links in the order given, after `body` if there is one."""
+        """An HTML page with links in the order given, after `body` if there is one.
+
+        Added again under the same URL it has changed; whether its validators say so is up to `headers`.
+        """
         if body is None:
             body = f"<!DOCTYPE html>\n<title>{escape(url)}</title>\n<h1>{escape(url)}</h1>\n"
         text = body.encode() if isinstance(body, str) else body
@@ -74,6 +78,10 @@ class TinyWeb:
         more = dict(headers or {})
         kind = next((more.pop(name) for name in list(more) if name.lower() == "content-type"), None)
         self._pages[_key(url)] = response(status, kind or "text/html; charset=utf-8", text, more.items())
+
+    def remove_page(self, url: str) -> None:
+        """404 from now on."""
+        self._pages.pop(_key(url), None)
 
     def add_redirect(self, url: str, target: str, status: int = 302) -> None:
         self._pages[_key(url)] = response(status, "text/html", b"", [("Location", target)])
@@ -95,7 +103,7 @@ class TinyWeb:
         if found is None:
             return simple_page(404, "Not found", "This tiny web has no such page.")
         if isinstance(found, bytes):
-            return found
+            return not_modified(request, found) or found
         answer = found(request)
         if isinstance(answer, Reply):
             return answer

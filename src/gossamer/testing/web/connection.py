@@ -121,14 +121,17 @@ class Connection(asyncio.Protocol):
         answer = server.site.answer(Request(method, host, target, head))
         status = int(answer[9:12]) if type(answer) is bytes else cast(Reply, answer).status
         agent = find_header(head, b"User-Agent") or b""
-        server.log.add(host, target, method, agent, self.number, status)
+        conditional = (b"f-" in head or b"F-" in head) and _is_conditional(head)
+        keep = True
         if type(answer) is bytes:
-            keep = True
             if method == b"HEAD":
                 answer = answer[: answer.find(b"\r\n\r\n") + 4]
             if b"onnection:" in head or head[line - 3 : line] != b"1.1":
                 keep = _keeps(head, line)
                 answer = answer.replace(b"\r\n", b"\r\nConnection: %b\r\n" % (b"keep-alive" if keep else b"close"), 1)
+        size = len(answer) if type(answer) is bytes else cast(Reply, answer).size
+        server.log.add((host, target, method, agent, self.number, status, size, conditional))
+        if type(answer) is bytes:
             if server.latency:
                 self._busy = True
                 server.loop.call_later(server.latency, self._send, answer, keep)
@@ -176,6 +179,10 @@ class Connection(asyncio.Protocol):
     def _refuse(self, status: int, title: str) -> None:
         self._transport.write(simple_page(status, title, "The simulated web did not understand this request."))
         self._transport.close()
+
+
+def _is_conditional(head: bytes) -> bool:
+    return any(find_header(head, name) is not None for name in (b"If-None-Match", b"If-Modified-Since"))
 
 
 def _keeps(head: bytes, line: int) -> bool:

@@ -46,6 +46,17 @@ def last_change(seed: int, host: int, page: int, now: float) -> float:
     interval = interval_of(seed, host, page)
     if interval is None:
         return _EPOCH + (mix(seed, host, page) >> 40)
+    return latest(seed, host, page, now, interval)
+
+
+def changes_between(seed: int, host: int, page: int, start: float, end: float) -> list[float]:
+    """Every change after `start` and up to `end`: what a crawler that keeps fresh should have seen."""
+    interval = interval_of(seed, host, page)
+    return [] if interval is None else between(seed, host, page, start, end, interval)
+
+
+def latest(seed: int, host: int, page: int, now: float, interval: float) -> float:
+    """The last moment at or before `now` of a process with that mean interval."""
     window = int(now // interval)
     for back in range(_FAR):
         for moment in reversed(changes_in(seed, host, page, window - back, interval)):
@@ -54,10 +65,7 @@ def last_change(seed: int, host: int, page: int, now: float) -> float:
     return (window - _FAR) * interval
 
 
-def changes_between(seed: int, host: int, page: int, start: float, end: float) -> list[float]:
-    """Every change after `start` and up to `end`: what a crawler that keeps fresh should have seen."""
-    interval = interval_of(seed, host, page)
-    if interval is None:
-        return []
+def between(seed: int, host: int, page: int, start: float, end: float, interval: float) -> list[float]:
+    """The moments after `start` and up to `end` of a process with that mean interval, in order."""
     windows = range(int(start // interval), int(end // interval) + 1)
     return [moment for k in windows for moment in changes_in(seed, host, page, k, interval) if start < moment <= end]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gossamer.testing.web.dice import mix, pick, share
+from gossamer.testing.web.honesty import Honesty, honesty_of
 from gossamer.testing.web.names import HostNames
 from gossamer.testing.web.profile import Profile, Weights
 from gossamer.testing.web.robots import Robots, robots_of
@@ -41,6 +42,9 @@ class Host:
     last_modified: bool
     body_after_head: bool
     well: bool  # no faults and no traps, whatever the profile
+    honesty: Honesty = Honesty.TRUTHFUL  # of what it says about freshness
+    noise: bool = False  # pages have an advert and a clock
+    max_age: bool = False  # Cache-Control says how long a page stays as it is
 
     @property
     def pool(self) -> Pool:
@@ -95,15 +99,21 @@ def origin_of(seed: int, host: int) -> int:
 
 
 def make_host(seed: int, index: int, names: HostNames, sizes: HostSizes, profile: Profile) -> Host:
+    honesty, noise = honesty_of(seed, index, profile.change) if profile.change else (Honesty.TRUTHFUL, False)
     origin = origin_of(seed, index) if profile.varied else index
     x, y = mix(seed, origin, 17), mix(seed, index, 19)
     language = pick(x, _LANGUAGES) if origin else "en"
     charsets = LANGUAGES[language].charsets if profile.varied and origin else ("utf-8",)
     charset = charsets[(x >> 8) % len(charsets)]
-    kind = pick(y, profile.robots) if index else "private"
+    kind = pick(y, profile.robots) if index or profile.change else "private"
+    if honesty is Honesty.SITEMAP_NOW:
+        kind = "sitemap"
     sitemap = pick(y >> 4, _SITEMAPS) if kind == "sitemap" else ""
     name = names.name(index)
     varied = profile.varied
+    etag, last_modified = varied and y >> 43 & 3 != 0, varied and y >> 45 & 3 != 0
+    if profile.change:
+        etag, last_modified = _validators(honesty, y >> 43)
     return Host(
         index=index,
         origin=origin,
@@ -118,11 +128,23 @@ def make_host(seed: int, index: int, names: HostNames, sizes: HostSizes, profile
         sitemap=sitemap,
         gzip=varied and y >> 40 & 1 == 0,
         chunked=varied and y >> 41 & 3 == 0,
-        etag=varied and y >> 43 & 3 != 0,
-        last_modified=varied and y >> 45 & 3 != 0,
+        etag=etag,
+        last_modified=last_modified,
         body_after_head=profile.traps and y >> 47 & 7 == 0,
         well=profile.traps and origin > 0 and mix(seed, origin, 23) % _WELL == 0,
+        honesty=honesty,
+        noise=noise,
+        max_age=profile.change is not None and y >> 50 & 3 == 0,
     )
+
+
+def _validators(honesty: Honesty, x: int) -> tuple[bool, bool]:
+    """Whether a host of a changing web gives an ETag and a Last-Modified: both, one, or what its manner needs."""
+    if honesty in (Honesty.BARE, Honesty.FRESH_ETAG):
+        return honesty is Honesty.FRESH_ETAG, False
+    if honesty in (Honesty.CONSTANT_DATE, Honesty.DATE_NOW):
+        return False, True
+    return x % 3 != 1 or honesty is Honesty.CONSTANT_ETAG, x % 3 != 2
 
 
 SITEMAP_PATHS = {"xml": "/sitemap.xml", "gz": "/sitemap.xml.gz", "index": "/sitemap-index.xml"}

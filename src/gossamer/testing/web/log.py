@@ -13,12 +13,21 @@ from typing import NamedTuple
 import msgspec
 
 from gossamer.errors import ConfigError
+from gossamer.testing.clock import Clock
 
 _FLUSH_LINES = 1_000
 
+# A request as the server has it: host, path, method, user agent, connection, and of the response its status and bytes;
+# whether it was conditional. A plain tuple, as every request makes one.
+Row = tuple[bytes, bytes, bytes, bytes, int, int, int, bool]
+
 
 class Arrival(NamedTuple):
-    """One request: `time` is monotonic, `wall` is seconds since 1970; `status` is 0 where no HTTP response was sent."""
+    """One request: `time` is monotonic, `wall` is seconds since 1970 on the clock of the web that was asked.
+
+    `status` is 0 where no HTTP response was sent. `bytes` are those of the response, head included; 0 where it is sent
+    in parts whose number nobody knows before. `conditional`: the client asked for the page if it had changed.
+    """
 
     time: float
     wall: float
@@ -28,6 +37,8 @@ class Arrival(NamedTuple):
     user_agent: str
     connection: int
     status: int
+    bytes: int = 0
+    conditional: bool = False
 
     @property
     def url(self) -> str:
@@ -41,7 +52,7 @@ class ArrivalLog(ABC):
     """
 
     @abstractmethod
-    def add(self, host: bytes, path: bytes, method: bytes, user_agent: bytes, connection: int, status: int) -> None: ...
+    def add(self, row: Row) -> None: ...
 
     @property
     @abstractmethod
@@ -71,7 +82,7 @@ class ArrivalLog(ABC):
 class NoLog(ArrivalLog):
     """Remembers nothing: for long runs nobody asks about."""
 
-    def add(self, host: bytes, path: bytes, method: bytes, user_agent: bytes, connection: int, status: int) -> None:
+    def add(self, row: Row) -> None:
         pass
 
     @property
@@ -80,16 +91,16 @@ class NoLog(ArrivalLog):
 
 
 class MemoryLog(ArrivalLog):
-    """Keeps all arrivals in memory, as bytes until somebody asks."""
+    """Keeps all arrivals in memory, as bytes until somebody asks. `clock` is that of the web, else the machine's."""
 
-    def __init__(self) -> None:
-        self._rows: list[tuple[float, bytes, bytes, bytes, bytes, int, int]] = []
-        self._wall_offset = time.time() - time.monotonic()
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._rows: list[tuple[float, float, Row]] = []
+        self._wall = clock.now if clock else time.time
         self._awaited = 0
         self._reached = threading.Event()
 
-    def add(self, host: bytes, path: bytes, method: bytes, user_agent: bytes, connection: int, status: int) -> None:
-        self._rows.append((time.monotonic(), host, path, method, user_agent, connection, status))
+    def add(self, row: Row) -> None:
+        self._rows.append((time.monotonic(), self._wall(), row))
         if len(self._rows) == self._awaited:
             self._reached.set()
 
@@ -104,10 +115,9 @@ class MemoryLog(ArrivalLog):
 
     @property
     def arrivals(self) -> list[Arrival]:
-        offset = self._wall_offset
         return [
-            Arrival(at, at + offset, _host(host), _text(path), _text(method), _text(agent), connection, status)
-            for at, host, path, method, agent, connection, status in list(self._rows)
+            Arrival(at, wall, _host(host), _text(path), _text(method), _text(agent), number, status, size, conditional)
+            for at, wall, (host, path, method, agent, number, status, size, conditional) in list(self._rows)
         ]
 
 
@@ -119,15 +129,18 @@ class _Line(msgspec.Struct):
     connection: int
     method: str
     status: int
+    bytes: int = 0
+    conditional: bool = False
+    wall: float = 0.0
 
 
 class FileLog(ArrivalLog):
     """One JSON line per request. Lines wait in memory until the server's flush, each half second and at its end.
 
-    `time` is seconds since 1970 on a clock that does not jump while the server runs.
+    `time` is seconds since 1970 on a clock that does not jump while the server runs, `wall` on that of the web.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, clock: Clock | None = None) -> None:
         try:
             self._file = path.open("wb")
         except OSError as error:
@@ -135,11 +148,14 @@ class FileLog(ArrivalLog):
         self._path = path
         self._lines: list[bytes] = []
         self._encode = msgspec.json.Encoder().encode
-        self._wall_offset = time.time() - time.monotonic()
+        self._offset = time.time() - time.monotonic()
+        self._wall = clock.now if clock else time.time
 
-    def add(self, host: bytes, path: bytes, method: bytes, user_agent: bytes, connection: int, status: int) -> None:
-        now = time.monotonic() + self._wall_offset
-        line = _Line(now, _host(host), _text(path), _text(user_agent), connection, _text(method), status)
+    def add(self, row: Row) -> None:
+        host, path, method, agent, number, status, size, conditional = row
+        now, wall = time.monotonic() + self._offset, self._wall()
+        who, how = _text(agent), _text(method)
+        line = _Line(now, _host(host), _text(path), who, number, how, status, size, conditional, wall)
         self._lines.append(self._encode(line))
         if len(self._lines) >= _FLUSH_LINES:
             self.flush()
@@ -148,7 +164,12 @@ class FileLog(ArrivalLog):
     def arrivals(self) -> list[Arrival]:
         """What is in the file; the last half second may be missing while the server runs."""
         lines = msgspec.json.Decoder(list[_Line]).decode(b"[" + b",".join(self._path.read_bytes().splitlines()) + b"]")
-        return [Arrival(x.time, x.time, x.host, x.path, x.method, x.user_agent, x.connection, x.status) for x in lines]
+        return [
+            Arrival(
+                x.time, x.wall, x.host, x.path, x.method, x.user_agent, x.connection, x.status, x.bytes, x.conditional
+            )
+            for x in lines
+        ]
 
     def flush(self) -> None:
         if self._lines:

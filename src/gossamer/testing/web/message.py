@@ -60,6 +60,11 @@ class Reply:
     end: End = End.KEEP
     status: int = 200
 
+    @property
+    def size(self) -> int:
+        """Bytes in all, 0 where the parts are made while they are sent."""
+        return sum(len(part) for part in self.parts if isinstance(part, bytes)) if isinstance(self.parts, tuple) else 0
+
 
 _REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
 

@@ -33,6 +33,7 @@ class Section(StrEnum):
     ARCHIVE = "archive"  # in the sitemap only
     LIST = "list"  # has a query
     TRAP = "trap"  # endless
+    FEED = "feed"  # Atom: what is new on a host
 
 
 class Resource(NamedTuple):
@@ -62,6 +63,7 @@ MORE, LOST, LOGIN, WILD = b"/more/", b"/lost/", b"/login?return=", b"/wild/"
 WILD_HOST = b"//u-%x.%b" + WILD + b"%d"  # a link to one of the endless hosts below a host
 _ENDLESS = (CALENDAR, CART, DEEP, BASKET, SHOP, MORE, LOST, LOGIN, WILD)
 TRAPS = (*_ENDLESS, b"//")  # links into them
+FEED_PATH = b"/feed.atom"
 
 
 def page_path(page: int) -> bytes:
@@ -86,6 +88,8 @@ def path_of(section: Section, number: int) -> bytes:
         return page_path(number)
     if section is Section.STYLE:
         return b"/style.css"
+    if section is Section.FEED:
+        return FEED_PATH
     return _FORMATS[section] % number
 
 
@@ -104,6 +108,8 @@ def parse_path(path: bytes) -> Resource | None:
         return Resource(Section.PRINT, 0, path)
     if path == b"/style.css":
         return Resource(Section.STYLE, 0, path)
+    if path == FEED_PATH:
+        return Resource(Section.FEED, 0, path)
     return None
 
 

@@ -1,4 +1,4 @@
-"""The three mixes of a simulated web."""
+"""The four mixes of a simulated web."""
 
 from __future__ import annotations
 
@@ -62,13 +62,33 @@ _HARSH_ROBOTS: Weights = (
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """How a web changes, how it says so, and how much of that is true.
+
+    Rates follow a bounded power law: most pages change seldom, a few all the time. Invariant: `0 < slowest <= fastest`,
+    `exponent > 0`, and `liars + noisy <= 1`, for a host is one or the other or neither.
+    """
+
+    slowest: float = 1 / 365  # changes a day
+    fastest: float = 24.0
+    exponent: float = 0.3  # of the power law between the two
+    kinship: float = 0.5  # share of the spread that pages of one directory have in common
+    liars: float = 0.2  # share of the hosts whose validators or sitemaps are wrong; `honesty` has the ways
+    noisy: float = 0.3  # share of the hosts with an advert and a clock in each page: other bytes, the same text
+    hubs: float = 0.125  # share of the directories whose first page announces new pages; front pages always do
+    births: float = 0.1  # new pages a day on a hub, up to four times more or less
+    mortal: float = 0.15  # share of the leaves that are there for a year and gone for the next
+    outages: float = 1 / 30  # a day and page: answered 404 for an hour
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """What a simulated web is made of.
 
     `varied` turns on everything that is not plain UTF-8 pages: sizes by power law, charsets, redirects, missing pages,
     files, duplicates and mirrors, validators, change, directives for robots, many kinds of robots.txt. `traps` adds
     endless places and redirects to forbidden addresses; one host in four has neither these nor faults, so that one can
-    see whether the others harm it.
+    see whether the others harm it. `change` makes plain pages change, come and go.
     """
 
     name: str
@@ -77,6 +97,7 @@ class Profile:
     faults: float  # share of the URLs that misbehave
     fault_kinds: Weights
     robots: Weights
+    change: Change | None = None
 
 
 PROFILES = {
@@ -85,6 +106,7 @@ PROFILES = {
         Profile("plain", False, False, 0.0, _MILD, (("private", 1),)),
         Profile("realistic", True, False, 0.03, _MILD, _MANY_ROBOTS),
         Profile("hostile", True, True, 0.3, _HARSH, (*_MANY_ROBOTS, *_HARSH_ROBOTS)),
+        Profile("changing", False, False, 0.0, _MILD, (("sitemap", 3), ("open", 1)), Change()),
     )
 }
 

@@ -136,7 +136,7 @@ class SimServer(Server):
         latency: float = 0.0,
         time_scale: float = 1.0,
     ) -> None:
-        super().__init__(WorldSite(world), host, port, log, latency, time_scale)
+        super().__init__(WorldSite(world), host, port, log or MemoryLog(world.clock), latency, time_scale)
         self.world = world
 
     @classmethod

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from email.utils import formatdate, parsedate_to_datetime
+from email.utils import formatdate
 from itertools import chain, repeat
 
 from isal import igzip
 
 from gossamer.testing.web import media
+from gossamer.testing.web.changing import ChangingPages
+from gossamer.testing.web.conditional import unchanged
 from gossamer.testing.web.dice import mix
 from gossamer.testing.web.faults import FAULTS, slow_seconds
 from gossamer.testing.web.hosts import Host
@@ -31,7 +33,8 @@ class WorldSite:
         self._world = world
         self._renderer = Renderer(world)
         self._hosts: dict[bytes, Host] = {}
-        self._plain = not world.profile.varied and not world.faults
+        self._changing = ChangingPages(world) if world.life else None
+        self._plain = not world.profile.varied and not world.faults and self._changing is None
 
     def answer(self, request: Request) -> bytes | Reply:
         host = self._hosts.get(request.host) or self._find(request.host)
@@ -75,10 +78,10 @@ class WorldSite:
                 return response(302, "text/plain", b"", [("Location", "/robots.txt")])
             if path == SHARED_PATH:
                 return response(200, "text/plain", robots_of("private", 0, 0, ()).text())
-            if path.startswith(b"/sitemap"):
-                body = sitemap_body(self._world, host, path)
-                kind = "application/gzip" if path.endswith(b".gz") else "application/xml"
-                return None if body is None else response(200, kind, body)
+        if host.sitemap and path.startswith(b"/sitemap"):
+            body = sitemap_body(self._world, host, path)
+            kind = "application/gzip" if path.endswith(b".gz") else "application/xml"
+            return None if body is None else response(200, kind, body)
         return None
 
     def _robots(self, host: Host) -> bytes | Reply:
@@ -125,6 +128,8 @@ class WorldSite:
         world, section, number = self._world, resource.section, resource.number
         if section is Section.PAGE or section is Section.PRINT:
             return self._page(host, number, request)
+        if section is Section.FEED and self._changing is not None:
+            return self._changing.feed(host, request)
         if section in _REDIRECTS:
             status, other, path = world.redirect(host, resource)
             location = path.decode() if other in (None, host.index) else world.url(other or 0, path)
@@ -144,6 +149,8 @@ class WorldSite:
 
     def _page(self, host: Host, number: int, request: Request) -> bytes:
         world = self._world
+        if self._changing is not None:
+            return self._changing.page(host, number, request)
         if not world.profile.varied:
             return self._html(host, request, self._renderer.page(host, number), [])
         changed = world.changed_at(host, number)
@@ -153,7 +160,7 @@ class WorldSite:
         headers = [("Date", formatdate(world.clock.now(), usegmt=True))]
         headers += [("ETag", etag)] if etag else []
         headers += [("Last-Modified", formatdate(modified, usegmt=True))] if modified else []
-        if _unchanged(request, etag, modified):
+        if unchanged(request, etag, modified):
             return response(304, "", b"", headers)
         nofollow, noindex = world.directives(host, number)
         words = [word for word, where in (("nofollow", nofollow), ("noindex", noindex)) if where == "header"]
@@ -181,17 +188,3 @@ def _long_robots(text: bytes, endless: bool) -> Reply:
         return Reply(chain((head + b"Connection: close\r\n\r\n", text), repeat(PADDING)), End.CLOSE)
     size = len(text) + HUGE_PARTS * len(PADDING)
     return Reply((head + b"Content-Length: %d\r\n\r\n" % size, text, *repeat(PADDING, HUGE_PARTS)))
-
-
-def _unchanged(request: Request, etag: str, modified: int) -> bool:
-    """RFC 9110, 13.2.2: If-None-Match decides where it is given, If-Modified-Since otherwise."""
-    matches = request.header("If-None-Match")
-    if matches is not None:
-        return bool(etag) and (matches == "*" or etag in (tag.strip().removeprefix("W/") for tag in matches.split(",")))
-    since = request.header("If-Modified-Since")
-    if since is None or not modified:
-        return False
-    try:
-        return parsedate_to_datetime(since).timestamp() >= modified
-    except (ValueError, TypeError):
-        return False

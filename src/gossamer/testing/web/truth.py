@@ -1,7 +1,7 @@
 """What a correct crawler finds: every URL it comes to know, and what becomes of each.
 
-Exact for every profile as far as the web is finite. Traps (`traps` has them) have no end and
-so no truth: links into them are left out, and a crawl of a hostile web is compared on the rest.
+Exact for every profile as far as the web is finite, and for a changing one at one moment. Traps (`traps` has them)
+have no end and so no truth: links into them are left out, and a crawl of a hostile web is compared on the rest.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _FAULT_KINDS: dict[str, tuple[Kind, int]] = {
     "endless-head": (Kind.DROPPED, 0),
     "garbage": (Kind.DROPPED, 0),
 }
-_NON_HTML = (Section.FILE, Section.IMAGE, Section.STYLE)
+_NON_HTML = (Section.FILE, Section.IMAGE, Section.STYLE, Section.FEED)
 
 
 def reachable(
@@ -88,10 +88,18 @@ def reachable(
     user_agent: str = "gossamer",
     sitemaps: bool = True,
     embedded: bool = False,
+    at: float | None = None,
 ) -> dict[str, Expected]:
     """`walk` as a dict, in breadth-first order."""
     found = walk(
-        world, seeds, max_depth=max_depth, scope=scope, user_agent=user_agent, sitemaps=sitemaps, embedded=embedded
+        world,
+        seeds,
+        max_depth=max_depth,
+        scope=scope,
+        user_agent=user_agent,
+        sitemaps=sitemaps,
+        embedded=embedded,
+        at=at,
     )
     return dict(found)
 
@@ -105,13 +113,15 @@ def walk(
     user_agent: str = "gossamer",
     sitemaps: bool = True,
     embedded: bool = False,
+    at: float | None = None,
 ) -> Iterator[tuple[str, Expected]]:
     """Every URL within `scope` and `max_depth`, breadth first.
 
     A redirect is a page whose target is a link, one deeper. rel=nofollow, meta robots and X-Robots-Tag are obeyed.
-    `sitemaps`: URLs in the sitemaps of a host count as links of its first page found. `embedded`: images and style
-    sheets count as links.
+    `sitemaps`: URLs in the sitemaps of a host count as links of its first page found. `embedded`: images, style
+    sheets and feeds count as links. `at`: the moment of the whole walk, else the world's now at its beginning.
     """
+    now = world.clock.now() if at is None else at
     starts = [_parse_seed(world, seed) for seed in seeds]
     if not starts:
         raise SeedError("The truth about a simulated web needs at least one seed URL.")
@@ -122,13 +132,13 @@ def walk(
     while queue:
         (index, path), depth = queue.popleft()
         host = world.host(index)
-        kind, status, links = _visit(world, host, path, user_agent, embedded)
+        kind, status, links = _visit(world, host, path, user_agent, embedded, now)
         yield f"http://{host.name}{path.decode()}", Expected(kind, status, depth, _mirrored(world, host))
         if max_depth is not None and depth >= max_depth:
             continue
         if sitemaps and index not in read and kind is not Kind.ROBOTS_UNREACHABLE:
             read.add(index)
-            links = [*links, *((index, entry) for entry in sitemap_paths(host))]
+            links = [*links, *((index, entry) for entry in sitemap_paths(world, host, now))]
         for target in links:
             if target not in seen and (in_scope is None or in_scope(target[0])):
                 if world.profile.traps and target[1].startswith(TRAPS):
@@ -143,7 +153,7 @@ def _mirrored(world: World, host: Host) -> bool:
 
 
 def _visit(
-    world: World, host: Host, path: bytes, user_agent: str, embedded: bool
+    world: World, host: Host, path: bytes, user_agent: str, embedded: bool, now: float
 ) -> tuple[Kind, int, list[tuple[int, bytes]]]:
     if host.robots.kind in UNREACHABLE:
         return Kind.ROBOTS_UNREACHABLE, 0, []
@@ -155,11 +165,17 @@ def _visit(
     resource = world.resource(host, path)
     if resource is None:
         return Kind.MISSING, 404, []
-    return _outcome(world, host, resource, embedded)
+    return _outcome(world, host, resource, embedded, now)
 
 
-def _outcome(world: World, host: Host, resource: Resource, embedded: bool) -> tuple[Kind, int, list[tuple[int, bytes]]]:
+def _outcome(
+    world: World, host: Host, resource: Resource, embedded: bool, now: float
+) -> tuple[Kind, int, list[tuple[int, bytes]]]:
     section = resource.section
+    if section is Section.PAGE:
+        status = world.status(host, resource.number, now)
+        if status != 200:
+            return Kind.MISSING, status, []
     if section in (Section.GO, Section.LOOP, Section.OUT):
         status, other, path = world.redirect(host, resource)
         return Kind.REDIRECT, status, [] if other is None else [(other, path)]
@@ -167,7 +183,7 @@ def _outcome(world: World, host: Host, resource: Resource, embedded: bool) -> tu
         return Kind.MISSING, gone_status(resource.number), []
     if section in _NON_HTML:
         return Kind.NON_HTML, 200, []
-    return Kind.OK, 200, world.links(host, resource, embedded)
+    return Kind.OK, 200, world.links(host, resource, embedded, now)
 
 
 def _parse_seed(world: World, seed: str) -> tuple[int, bytes]:

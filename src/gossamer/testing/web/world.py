@@ -1,6 +1,7 @@
 """The simulated web itself: what exists, as a function of seed, host, path and time. Nothing is stored.
 
-Links never change with time, texts do; so what is reachable does not depend on when one asks.
+Links never change with time, texts do; so what is reachable does not depend on when one asks. The changing profile is
+the exception: its pages come and go, and all that depends on when takes the moment as `at`; None is the world's now.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from gossamer.testing.web.dice import mix, pick, share
 from gossamer.testing.web.extras import NO_DIRECTIVES, Directives, Extra, directives, extras
 from gossamer.testing.web.graph import Graph, private_pages
 from gossamer.testing.web.hosts import Host, HostSizes, make_host
+from gossamer.testing.web.life import DAY, Life
 from gossamer.testing.web.names import HostNames
-from gossamer.testing.web.paths import Resource, Section, page_path, parse_path, path_of
-from gossamer.testing.web.profile import profile_named
+from gossamer.testing.web.paths import FEED_PATH, Resource, Section, page_path, parse_path, path_of
+from gossamer.testing.web.profile import Profile, profile_named
 from gossamer.testing.web.traps import trap_entrance
 
 LIMIT = 10**9  # hosts and pages per host: names stay short and draws unbiased
@@ -45,14 +47,14 @@ class World:
         seed: int = 1,
         hosts: int = 100,
         pages: int = 100,
-        profile: str = "plain",
+        profile: str | Profile = "plain",
         clock: Clock | None = None,
         faults: float | None = None,
     ) -> None:
         for name, number in (("hosts", hosts), ("pages", pages)):
             if not 1 <= number <= LIMIT:
                 raise ConfigError(f"The simulated web needs between 1 and {LIMIT:,} {name}, not {number:,}.")
-        self.profile = profile_named(profile)
+        self.profile = profile if isinstance(profile, Profile) else profile_named(profile)
         self.faults = self.profile.faults if faults is None else faults
         if not 0 <= self.faults <= 1:
             raise ConfigError(f"The share of faults is a number between 0 and 1, not {self.faults:g}.")
@@ -63,6 +65,7 @@ class World:
         self.names = HostNames(seed)
         self._sizes = HostSizes(seed, pages, self.profile.varied)
         self.graph = Graph(seed, hosts, self._sizes.size)
+        self.life = Life(seed, self.profile.change) if self.profile.change else None
         self._cache: dict[int, Host] = {}
 
     # ---- hosts
@@ -95,13 +98,16 @@ class World:
     # ---- what is there
 
     def resource(self, host: Host, path: bytes) -> Resource | None:
-        """What is behind a path, or None where there is nothing (404)."""
+        """What is behind a path, or None where there is never anything (404). `status` says whether it is there now."""
         found = parse_path(path)
         if found is None:
             return None
         section, number, _ = found
         if section is Section.PAGE:
-            return found if number < host.size else None
+            born = number >= host.size and self.life is not None and self.life.birth(host, number) is not None
+            return found if number < host.size or born else None
+        if section is Section.FEED:
+            return found if self.life else None
         if section is Section.PRIVATE:
             return found if number < private_pages(host.size) else None
         if section is Section.TRAP or section is Section.OUT:
@@ -155,10 +161,12 @@ class World:
 
     # ---- links
 
-    def links(self, host: Host, resource: Resource, embedded: bool = False) -> list[tuple[int, bytes]]:
+    def links(
+        self, host: Host, resource: Resource, embedded: bool = False, at: float | None = None
+    ) -> list[tuple[int, bytes]]:
         """What an obedient crawler follows from an HTML page: (host, path), in the order of the page.
 
-        `embedded` adds images and style sheets. Pages that say nofollow, and faulty ones, lead nowhere.
+        `embedded` adds images, style sheets and feeds. Pages that say nofollow, and faulty ones, lead nowhere.
         """
         section, number, path = resource
         if self.faults and self.fault(host, path) not in (None, "slow"):
@@ -172,8 +180,11 @@ class World:
             return []
         here = host.index
         inside, across, private = self.graph.links(content, number, host.size)
-        found = [(here, page_path(page)) for page in inside]
+        found = [(here, page_path(page)) for page in self.news(host, number, at)]
+        found += [(here, page_path(page)) for page in inside]
         found += [(other, page_path(page)) for other, page in across]
+        if self.life:
+            return [(here, FEED_PATH), *found] if embedded and number == 0 else found
         if private >= 0:
             found.append((here, path_of(Section.PRIVATE, private)))
         for extra in self.extras(host, number):
@@ -191,19 +202,61 @@ class World:
 
     # ---- time
 
-    def changed_at(self, host: Host, page: int) -> float:
-        """When the version of a page that is served now came about."""
-        return history.last_change(self.seed, host.origin, page, self.clock.now())
+    def changed_at(self, host: Host, page: int, at: float | None = None) -> float:
+        """When the version of a page that is served came about."""
+        now = self.clock.now() if at is None else at
+        if self.life:
+            return self.life.last_change(host, page, now)
+        return history.last_change(self.seed, host.origin, page, now)
+
+    def version(self, host: Host, page: int, at: float | None = None) -> int:
+        """Names the text of a page: equal numbers, equal texts. 0 where texts never change."""
+        return int(self.changed_at(host, page, at) * 1000) if self.profile.varied or self.life else 0
 
     def change_interval(self, host: Host, page: int) -> float | None:
         """Mean seconds between changes of a page, None if it never changes."""
+        if self.life:
+            return DAY / self.life.rate(host, page)
         return history.interval_of(self.seed, host.origin, page) if self.profile.varied else None
 
+    def changes_per_day(self, host: Host, page: int) -> float:
+        interval = self.change_interval(host, page)
+        return DAY / interval if interval else 0.0
+
     def changes(self, host: Host, page: int, start: float, end: float) -> list[float]:
-        """The moments a page changed after `start`, up to `end`."""
+        """The moments a page's text changed after `start`, up to `end`, whether it was there or not."""
+        if self.life:
+            return self.life.changes(host, page, start, end)
         if not self.profile.varied:
             return []
         return history.changes_between(self.seed, host.origin, page, start, end)
+
+    def turns(self, host: Host, page: int, start: float, end: float) -> list[float]:
+        """The moments after `start` and up to `end` from which on a copy of a page is out of date.
+
+        Its text changed, or it went, or came back. An outage of an hour is none of these: the copy stays good.
+        """
+        changes = self.changes(host, page, start, end)
+        if self.life is None:
+            return changes
+        passages = self.life.comings_and_goings(host, page, start, end)
+        return sorted(passages + [moment for moment in changes if not self.life.gone(host, page, moment)])
+
+    def status(self, host: Host, page: int, at: float | None = None) -> int:
+        """What a page is answered with: 200, or 404 or 410 where it is not yet, not now or no more there."""
+        return self.life.status(host, page, self.clock.now() if at is None else at) if self.life else 200
+
+    def exists(self, host: Host, page: int, at: float | None = None) -> bool:
+        known = page < host.size or self.life is not None
+        return known and self.status(host, page, at) == 200
+
+    def news(self, host: Host, page: int, at: float | None = None) -> list[int]:
+        """The new pages that a hub announces, newest first."""
+        return self.life.news(host, page, self.clock.now() if at is None else at) if self.life else []
+
+    def births(self, host: Host, start: float, end: float) -> list[tuple[float, int]]:
+        """(moment, page) of every page that came to be after `start`, up to `end`."""
+        return self.life.births(host, start, end) if self.life else []
 
 
 def gone_status(number: int) -> int:
