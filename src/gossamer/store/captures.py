@@ -45,6 +45,7 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     stored: Locator
     directory: str
     after: Place
+    change: str = ""  # what a visit to a page that had been visited before found; empty: it was the first
 
     @property
     def is_revisit(self) -> bool:
@@ -59,6 +60,7 @@ class _Line(msgspec.Struct, gc=False):
     length: str
     offset: str
     filename: str
+    change: str = ""
 
 
 _read_line = msgspec.json.Decoder(_Line).decode
@@ -78,7 +80,7 @@ def committed_files(home: Path, position: StorePosition) -> list[StoredFile]:
     found = {}
     for name, path in directories_of(home, position).items():
         end = position.writers.get(name, Position())
-        for number in _numbers(path, 0, end.file):
+        for number in file_numbers(path, 0, end.file):
             warc, cdxj = path / file_name(number), path / cdxj_name(number)
             last = number == end.file
             found[number] = StoredFile(warc, end.warc if last else _size(warc), cdxj, end.cdxj if last else _size(cdxj))
@@ -106,7 +108,7 @@ class Captures:
         mark = f'"url": {quoted(url)}, '.encode()
         for name, place in places.items():
             path = Path(name) if name else self._home
-            for number in reversed(_numbers(path, 0, place.file)):
+            for number in reversed(file_numbers(path, 0, place.file)):
                 try:
                     lines = (path / cdxj_name(number)).open("rb")
                 except OSError:
@@ -122,7 +124,7 @@ class Captures:
         done = total = 0
         for name, path in directories_of(self._home, committed).items():
             end, place = committed.writers.get(name, Position()), places.get(name, Place())
-            for number in _numbers(path, 0, end.file):
+            for number in file_numbers(path, 0, end.file):
                 size = end.cdxj if number == end.file else _size(path / cdxj_name(number))
                 total += size
                 done += size if number < place.file else min(size, place.cdxj) if number == place.file else 0
@@ -141,7 +143,7 @@ class Captures:
         return good
 
     def _in_directory(self, name: str, path: Path, place: Place, end: Position) -> Iterator[Capture]:
-        for number in _numbers(path, place.file, end.file):
+        for number in file_numbers(path, place.file, end.file):
             at = place.cdxj if number == place.file else 0
             stop = end.cdxj if number == end.file else None
             try:
@@ -185,7 +187,7 @@ def read_capture(line: bytes, directory: str, number: int, behind: int) -> Captu
         return None
     place = Place(number, behind, crc32(line[-_TAIL:]))
     stored = Locator(number, offset, length)
-    return Capture(found.url, status, found.mime, found.digest, fetched_at, stored, directory, place)
+    return Capture(found.url, status, found.mime, found.digest, fetched_at, stored, directory, place, found.change)
 
 
 @lru_cache(maxsize=64)  # captures of one second come together
@@ -200,13 +202,17 @@ def _fits(path: Path, place: Place, end: Position) -> bool:
         return True
     try:
         with open(path / cdxj_name(place.file), "rb") as file:
-            file.seek(max(0, place.cdxj - 1 - _TAIL))
-            return crc32(file.read(_TAIL)) == place.tail
+            return tail_at(file.fileno(), place.cdxj) == place.tail
     except OSError:
         return False
 
 
-def _numbers(path: Path, first: int, last: int) -> list[int]:
+def tail_at(file: int, at: int) -> int:
+    """By what the line that ends there is known again."""
+    return crc32(os.pread(file, _TAIL, max(0, at - 1 - _TAIL))) if at else 0
+
+
+def file_numbers(path: Path, first: int, last: int) -> list[int]:
     if first == last >= 0:
         return [last]
     try:
