@@ -7,7 +7,7 @@ import binascii
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, cast, get_args
 from zlib import crc32
 
 import msgspec
@@ -23,28 +23,31 @@ from gossamer.rules.policy import Policy
 from gossamer.store import Capture, Captures, Place, StorePosition, newest_first, places_since
 from gossamer.store.cdxj import REVISIT
 
-KINDS: Final = (Change.NEW, Change.CHANGED, Change.GONE)  # that are told
+Kind = Literal["new", "changed", "gone"]  # those of `Change` that are told
+_KINDS: Final = get_args(Kind)
 MOST: Final = 1000  # changes of one answer
 _SECONDS: Final = 2.0  # that lines are read for: most visits of an old crawl find nothing new
 _LOOK: Final = 1024  # lines between two looks at the clock
 _LATEST: Final = 253_402_300_800.0  # the end of the year 9999
 
 
-class Changed(msgspec.Struct, frozen=True):
-    """A page, and what a visit found of it. `content_type` is empty where the capture does not say it."""
+class ChangedPage(msgspec.Struct, frozen=True):
+    """A page that is new, has changed or is gone, and the response that shows it. `content_type` is empty where the
+    list of captures does not say it.
+    """
 
     url: str
-    change: Change
-    fetched_at: int
+    change: Kind
+    fetched_at: Annotated[datetime, msgspec.Meta(tz=True)]
     status: int
     content_type: str
     digest: str
 
 
-class ChangePart(msgspec.Struct):
-    """`next` is the cursor behind these. `more`: there may be more already; if not, it is to be asked with later."""
+class ChangesPart(msgspec.Struct):
+    """`next` is the cursor of what comes after these, now or later; where `more` is false, that is nothing yet."""
 
-    changes: list[Changed]
+    changes: list[ChangedPage]
     next: str
     more: bool
 
@@ -52,13 +55,13 @@ class ChangePart(msgspec.Struct):
 class Wish(msgspec.Struct, frozen=True):
     """What is asked for: one kind of change or all, one host or all."""
 
-    kind: Change | None = None
+    kind: Kind | None = None
     site: str = ""
 
     def has(self, capture: Capture) -> bool:
         """By what its line says alone."""
         kind = capture.change or "new"
-        if kind not in KINDS or (self.kind and kind != self.kind):
+        if kind not in _KINDS or (self.kind and kind != self.kind):
             return False
         if self.site and host_of(capture.url) != self.site:
             return False
@@ -81,13 +84,13 @@ class Changes:
         stored = frontier.meta("store")
         self._committed = msgspec.msgpack.decode(stored, type=StorePosition) if stored else StorePosition()
 
-    def after(self, cursor: str, since: float, limit: int, wish: Wish) -> ChangePart:
+    def after(self, cursor: str, since: float, limit: int, wish: Wish) -> ChangesPart:
         """Those behind a cursor, or where that is empty those fetched since a moment; the first of them."""
         if cursor:
             at = self._cursor(cursor)
         else:
             at = _Cursor(int(since), int(since), places_since(self._home, self._committed, since))
-        found: list[Changed] = []
+        found: list[ChangedPage] = []
         more = False
         for capture in self._bounded(Captures(self._home).after(at.places, self._committed)):
             if capture is None:
@@ -99,11 +102,11 @@ class Changes:
                     break
                 found.append(_changed(capture))
             at.places[capture.directory], at.last = capture.after, capture.fetched_at
-        return ChangePart(found, at.written(), more)
+        return ChangesPart(found, at.written(), more)
 
-    def newest(self, limit: int, wish: Wish) -> tuple[list[Changed], bool]:
+    def newest(self, limit: int, wish: Wish) -> tuple[list[ChangedPage], bool]:
         """The last ones, the newest first, and whether all that is stored was looked at."""
-        found: list[Changed] = []
+        found: list[ChangedPage] = []
         for capture in self._bounded(newest_first(self._home, self._committed)):
             if capture is None or len(found) >= limit:
                 return found, False
@@ -192,10 +195,14 @@ def _name(directory: str) -> int:
     return crc32(directory.encode("utf-8", "surrogateescape"))
 
 
-def _changed(capture: Capture) -> Changed:
-    kind = "" if capture.mime in (REVISIT, "unk") else capture.mime
-    return Changed(
-        capture.url, Change(capture.change or "new"), capture.fetched_at, capture.status, kind, capture.digest
+def _changed(capture: Capture) -> ChangedPage:
+    return ChangedPage(
+        capture.url,
+        cast(Kind, capture.change or "new"),
+        datetime.fromtimestamp(capture.fetched_at, UTC),
+        capture.status,
+        "" if capture.mime in (REVISIT, "unk") else capture.mime,
+        capture.digest,
     )
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any
 
 import msgspec
 from fastapi.responses import JSONResponse, Response
 
 from gossamer.agent import Explanation, Progress
-from gossamer.agent.changes import ChangePart
+from gossamer.agent.changes import ChangesPart
 from gossamer.index import Answer, Hit
-from gossamer.model import Change
 from gossamer.service import command_answers
 from gossamer.service.problems import ProblemDocument, described
 
-ChangeKind = Literal["new", "changed", "gone"]
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
@@ -114,25 +112,6 @@ class PageAnswer(msgspec.Struct):
     stored: Place | None
 
 
-class ChangeEntry(msgspec.Struct):
-    """A page that is new, has changed or is gone, and the response that shows it."""
-
-    url: str
-    change: ChangeKind
-    fetched_at: Moment
-    status: int
-    content_type: str
-    digest: str
-
-
-class ChangesAnswer(msgspec.Struct):
-    """`next` is the cursor of what comes after these, now or later; where `more` is false, that is nothing yet."""
-
-    changes: list[ChangeEntry]
-    next: str
-    more: bool
-
-
 class HostEntry(msgspec.Struct):
     name: str
     pages: int
@@ -175,14 +154,12 @@ class Health(msgspec.Struct):
     index_age: float | None
 
 
-_KINDS: Final[dict[Change, ChangeKind]] = {Change.NEW: "new", Change.CHANGED: "changed", Change.GONE: "gone"}
-
 SCHEMAS = (
     ProblemDocument,
     SearchAnswer,
     Status,
     PageAnswer,
-    ChangesAnswer,
+    ChangesPart,
     HostsAnswer,
     DomainsAnswer,
     Explanation,
@@ -208,24 +185,6 @@ def schema_name(kind: type[Any]) -> str:
 def moment(seconds: float) -> datetime | None:
     """None for 0, which is never."""
     return datetime.fromtimestamp(seconds, UTC) if seconds else None
-
-
-def changes_answer(part: ChangePart) -> ChangesAnswer:
-    return ChangesAnswer(
-        [
-            ChangeEntry(
-                each.url,
-                _KINDS[each.change],
-                datetime.fromtimestamp(each.fetched_at, UTC),
-                each.status,
-                each.content_type,
-                each.digest,
-            )
-            for each in part.changes
-        ],
-        part.next,
-        part.more,
-    )
 
 
 def search_answer(answer: Answer) -> SearchAnswer:

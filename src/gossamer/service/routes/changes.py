@@ -6,10 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from gossamer.agent.changes import MOST, Wish, read_moment
+from gossamer.agent.changes import MOST, ChangesPart, Kind, Wish, read_moment
 from gossamer.errors import CursorError
-from gossamer.model import Change
-from gossamer.service.answers import ChangeKind, ChangesAnswer, answering, changes_answer, json_answer
+from gossamer.service.answers import answering, json_answer
 from gossamer.service.callers import needs
 from gossamer.service.crawl_view import CrawlView
 from gossamer.service.problems import Problem
@@ -17,7 +16,8 @@ from gossamer.service.routes.parts import view_of
 
 router = APIRouter(prefix="/api/v1", tags=["pages"], dependencies=[Depends(needs("search"))])
 
-@router.get("/changes", **answering(ChangesAnswer, 404, 410))
+
+@router.get("/changes", **answering(ChangesPart, 404, 410))
 def changes(
     view: Annotated[CrawlView, Depends(view_of)],
     since: Annotated[
@@ -29,7 +29,7 @@ def changes(
         str, Query(max_length=4000, description="`next` of the answer before, whose `since` holds on.")
     ] = "",
     site: Annotated[str, Query(max_length=255, description="Only this host.")] = "",
-    kind: Annotated[ChangeKind | None, Query(description="Only these.")] = None,
+    kind: Annotated[Kind | None, Query(description="Only these.")] = None,
 ) -> Response:
     """New, changed and gone pages in the order in which they were found. Ask again with `next`, now where `more` is
     true and later where it is false, and each comes once.
@@ -38,9 +38,8 @@ def changes(
         begin = read_moment(since) if since else 0.0
     except ValueError as error:
         raise Problem(422, f"since: {error}") from None
-    wish = Wish(Change(kind) if kind else None, site.strip().lower())
     try:
-        part = view.changes().after(cursor, begin, limit, wish)
+        part = view.changes().after(cursor, begin, limit, Wish(kind, site.strip().lower()))
     except CursorError as error:
         raise Problem(410 if error.stale else 422, f"cursor: {error}") from error
-    return json_answer(changes_answer(part))
+    return json_answer(part)
