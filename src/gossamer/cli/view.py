@@ -1,4 +1,4 @@
-"""The live view of a crawl on a terminal: eight lines that move only when data moves, and one of freshness if wanted."""
+"""The live view of a crawl on a terminal: eight lines that move only when data moves; where it keeps fresh, nine."""
 
 from __future__ import annotations
 
