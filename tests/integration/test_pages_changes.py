@@ -39,7 +39,8 @@ def home(crawled: Path, tmp_path: Path) -> Path:
 
 def rows(html: str) -> list[tuple[str, str]]:
     """What, and of which page."""
-    return re.findall(r'</time></td><td(?: class="bad")?>(\w+)</td><td><a href="[^"]*">([^<]*)</a>', html)
+    found = re.findall(r'title="[^"]*">(http[^<]*)</a></td><td class="moment(?: bad)?">(\w+)</td>', html)
+    return [(what, url) for url, what in found]
 
 
 def test_the_dashboard_has_it_where_pages_are_visited_again(home: Path) -> None:

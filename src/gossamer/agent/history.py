@@ -1,6 +1,6 @@
 """The crawl's figures over time: rings of samples, each coarser and longer than the one before, kept in the commit.
 
-A ring has a fixed number of slots, and a slot is written once a step: a crawl of years takes 300 kB, and a
+A ring has a fixed number of slots, and a slot is written once a step: a crawl of years takes 500 kB, and a
 commit some dozens of bytes more.
 """
 
