@@ -42,12 +42,12 @@ def since(home: Path, committed: StorePosition, at: float) -> list[int]:
 @given(
     st.lists(st.lists(st.integers(0, 50_000), max_size=30), max_size=6),
     st.integers(-10, 50_010),
-    st.lists(st.integers(-100, 0), min_size=180, max_size=180),
+    st.lists(st.integers(-50, 0), min_size=180, max_size=180),
 )
 def test_nothing_is_passed_over_however_the_lines_are_out_of_order(
     files: list[list[int]], at: int, late: list[int]
 ) -> None:
-    """Each file goes on in time where the one before has ended, and lines may be late by less than two minutes."""
+    """Each file goes on in time where the one before has ended, and lines may be late by less than a minute."""
     ordered = iter(sorted(time for file in files for time in file))
     delays = iter(late)
     laid = [[max(0, next(ordered) + next(delays)) for _ in file] for file in files]
@@ -64,7 +64,7 @@ def test_what_lies_before_is_not_read(tmp_path: Path) -> None:
     place = places_since(tmp_path, committed, NOW + 34_000)[""]
     assert place.file == 3
     passed = [each.fetched_at - NOW for each in Captures(tmp_path).after({"": place}, committed)]
-    assert 34_000 - 120 - 500 < passed[0] <= 34_000 - 120  # _NEAR are some 400 lines
+    assert passed[0] == 34_000
     assert since(tmp_path, committed, NOW + 77_000) == []
     assert len(since(tmp_path, committed, 0)) == 40_000
     assert since(tmp_path, committed, NOW + 25_000)[0] == 30_000  # between two files
@@ -102,9 +102,7 @@ def test_of_several_directories_the_newest_comes_first(
         3, {"": written(home, [[0, 10], [20, 30]], 0, 2), str(other): written(other, [[5, 15], [25, 35]], 1, 2)}
     )
     assert [each.fetched_at - NOW for each in newest_first(home, committed)] == [35, 30, 25, 20, 15, 10, 5, 0]
-    places = places_since(home, committed, NOW + 20 + 120)
-    assert {name: place.file for name, place in places.items()} == {"": 0, str(other): 1}
-    assert {name: place.file for name, place in places_since(home, committed, NOW + 26 + 120).items()} == {
-        "": 2,
-        str(other): 3,
-    }
+    for at in (0, 1, 20, 26, 40):
+        places = places_since(home, committed, NOW + at)
+        found = [each.fetched_at - NOW for each in Captures(home).after(places, committed)]
+        assert [time for time in found if time >= at] == [time for time in range(0, 40, 5) if time >= at]

@@ -151,7 +151,7 @@ class Captures:
             except OSError:
                 continue
             try:
-                for line, behind in _lines(file, at, stop):
+                for line, behind in whole_lines(file, at, stop):
                     capture = read_capture(line, name, number, behind)
                     if capture is not None:
                         yield capture
@@ -159,7 +159,7 @@ class Captures:
                 os.close(file)
 
 
-def _lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
+def whole_lines(file: int, at: int, stop: int | None) -> Iterator[tuple[bytes, int]]:
     """Whole lines, and where each one ends."""
     rest = b""
     while True:

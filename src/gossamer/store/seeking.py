@@ -10,14 +10,14 @@ from pathlib import Path
 from time import gmtime, strftime
 from typing import Final
 
-from gossamer.store.captures import Capture, Place, file_numbers, read_capture, tail_at
+from gossamer.store.captures import Capture, Place, file_numbers, read_capture, tail_at, whole_lines
 from gossamer.store.reader import directories_of
 from gossamer.store.store import StorePosition
 from gossamer.store.writer import Position, cdxj_name
 
 # Lines are in the order of storing, and a response is stored when it has come. So times go back by as much as the clock
 # was set back, and by no more than a turn of the loop otherwise.
-_DISORDER: Final = 120.0
+_DISORDER: Final = 60.0
 _NEAR: Final = 64 << 10  # bytes that need not be bisected: they are read in no time
 _LOOK: Final = 16 << 10  # bytes in which a line is looked for
 _BLOCK: Final = 256 << 10
@@ -26,33 +26,37 @@ _STAMP: Final = 14  # digits
 
 
 def places_since(home: Path, committed: StorePosition, seconds: float) -> dict[str, Place]:
-    """Before the first capture that is not older, in each directory; a little too early rather than too late."""
+    """Before the first capture that is not older, in each directory. Older ones may follow it."""
     if seconds <= _DISORDER:
         return {}
-    stamp = strftime("%Y%m%d%H%M%S", gmtime(seconds - _DISORDER)).encode()
+    stamps = _stamp(seconds - _DISORDER), _stamp(seconds)
     found = {}
     for name, path in directories_of(home, committed).items():
         end = committed.writers.get(name, Position())
         if end.file >= 0:
-            found[name] = _place_in(path, end, stamp)
+            found[name] = _place_in(path, end, *stamps)
     return found
 
 
-def _place_in(path: Path, end: Position, stamp: bytes) -> Place:
-    """The last file that begins before, and the last line in it that one can jump to which is older. What cannot be
-    read counts as newer, so that nothing is passed over because of it.
+def _stamp(seconds: float) -> bytes:
+    return strftime("%Y%m%d%H%M%S", gmtime(seconds)).encode()
+
+
+def _place_in(path: Path, end: Position, old: bytes, stamp: bytes) -> Place:
+    """In the last file that begins with what is old: one jumps over what is, and looks at the lines from there on. What
+    cannot be read counts as newer, so that nothing is passed over because of it.
     """
     numbers = file_numbers(path, 0, end.file)
     low, high = 0, len(numbers)
     while high - low > 1:
         middle = (low + high) // 2
         with _opened(path, numbers[middle], end) as (file, size):
-            older = _end_of_older(file, 0, size, stamp)
+            older = _end_of_older(file, 0, size, old)
         low, high = (middle, high) if older else (low, middle)
     if not numbers:
         return Place()
     with _opened(path, numbers[low], end) as (file, size):
-        at = _bisected(file, size, stamp)
+        at = _first_not_older(file, _bisected(file, size, old), size, stamp)
         return Place(numbers[low], at, tail_at(file, at))
 
 
@@ -78,6 +82,16 @@ def _end_of_older(file: int, at: int, end: int, stamp: bytes) -> int:
         if len(fields) == 3 and len(fields[1]) == _STAMP and fields[1].isdigit():
             return at + start if fields[1] < stamp else 0
     return 0
+
+
+def _first_not_older(file: int, at: int, size: int, stamp: bytes) -> int:
+    """Where it begins: the end, where there is none."""
+    for line, behind in whole_lines(file, at, size):
+        fields = line.split(b" ", 2)
+        if len(fields) == 3 and fields[1] >= stamp:
+            return behind - len(line) - 1
+        at = behind
+    return at
 
 
 def newest_first(home: Path, committed: StorePosition) -> Iterator[Capture]:
