@@ -17,7 +17,7 @@ from gossamer.agent.indexing import Verdict, judge
 from gossamer.config import load
 from gossamer.errors import CursorError
 from gossamer.frontier.reader import FrontierReader
-from gossamer.model import Change, Locator, State
+from gossamer.model import Change, Exclusion, Locator, State, VisitRecord
 from gossamer.model.url import host_of
 from gossamer.rules.policy import Policy
 from gossamer.store import Capture, Captures, Place, StorePosition, newest_first, places_since
@@ -119,7 +119,7 @@ class Changes:
         and none that an operator does not want to be seen.
         """
         visit = self._frontier.visit(capture.url)
-        if visit is None or (visit.state is State.EXCLUDED and capture.change != Change.GONE):
+        if visit is None or (visit.state is State.EXCLUDED and not _ended(capture, visit)):
             return False
         if not capture.change and visit.stored is not None and self._is_behind(capture.stored, visit.stored):
             return False  # the page was stored before, and no visit to it made this line: a robots.txt led there
@@ -188,6 +188,11 @@ def _read_cursor(text: str) -> _Packed:
     except (binascii.Error, ValueError, msgspec.MsgspecError):
         pass
     raise CursorError("this is none that a list of changes gave")
+
+
+def _ended(capture: Capture, visit: VisitRecord) -> bool:
+    """What was a page may be excluded for what it has become, and is gone; not for being unwanted."""
+    return capture.change == Change.GONE and visit.reason not in (Exclusion.PURGED, Exclusion.BLOCKLIST)
 
 
 def _name(directory: str) -> int:
