@@ -58,6 +58,14 @@ def test_nothing_is_passed_over_however_the_lines_are_out_of_order(
         assert since(home, committed, NOW + at) == [time for file in laid for time in file if time >= at]
 
 
+def test_late_lines_do_not_hide_those_before_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gossamer.store.seeking._NEAR", 300)
+    times = [second if second % 3 else max(0, second - 50) for second in range(1000)]
+    committed = StorePosition(0, {"": written(tmp_path, [times])})
+    for at in range(0, 1000, 7):
+        assert since(tmp_path, committed, NOW + at) == [time for time in times if time >= at]
+
+
 def test_what_lies_before_is_not_read(tmp_path: Path) -> None:
     files = [list(range(number * 10_000, number * 10_000 + 5_000)) for number in range(8)]
     committed = StorePosition(7, {"": written(tmp_path, files)})
