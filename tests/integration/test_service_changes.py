@@ -112,6 +112,7 @@ def test_only_one_host_or_one_kind(home: Path, scratch: Path) -> None:
 def test_since_a_moment(home: Path, scratch: Path) -> None:
     first = found(home, scratch, ("http://a.test/1", "changed"))
     second = found(home, scratch, ("http://a.test/2", "changed"), ("http://a.test/1", "changed"), at=first + 1000)
+    found(home, scratch, ("http://b.test/", "changed"), at=second - 5)  # a little late
     later = [("http://a.test/2", "changed"), ("http://a.test/1", "changed")]
     moment = datetime.fromtimestamp(int(second), UTC)
     spellings = (str(second), moment.isoformat(), moment.isoformat().replace("+00:00", "Z"), moment.isoformat()[:19])
@@ -123,7 +124,7 @@ def test_since_a_moment(home: Path, scratch: Path) -> None:
         part = ask(api, since=second, limit=1)
         assert told(part) == later[:1]
         assert told(ask(api, cursor=part["next"])) == later[1:]  # its since holds on
-        assert told(ask(api, since=first)) == [("http://a.test/1", "changed"), *later]
+        assert told(ask(api, since=first)) == [("http://a.test/1", "changed"), *later, ("http://b.test/", "changed")]
         assert ask(api, since=second + 1)["changes"] == []
         for wrong in ("yesterday", "-1", "nan", "1e99", "2026-13-01", "9" * 39):
             answer = api.get("/api/v1/changes", params={"since": wrong})
