@@ -12,12 +12,14 @@ from typing import Any
 import changing
 import pytest
 from changing import PAGES, found
+from crawling import crawl
 from fastapi.testclient import TestClient
 from serving import client
 
 from gossamer.agent import Control
 from gossamer.agent.changes import read_moment
 from gossamer.cli import run
+from gossamer.testing import TinyWeb
 
 PROBLEM = "application/problem+json"
 
@@ -135,7 +137,8 @@ def test_since_a_moment(home: Path, scratch: Path) -> None:
 def test_a_cursor_that_is_none(home: Path) -> None:
     with client(home) as api:
         good = ask(api)["next"]
-        for wrong in ("x", "AAAA", "é", good[:-1], good[::-1], good.swapcase(), "A" * 4000):
+        flipped = [f"{good[:at]}{'B' if good[at] == 'A' else 'A'}{good[at + 1 :]}" for at in range(len(good) - 1)]
+        for wrong in ("x", "AAAA", "é", good[:-1], good[::-1], good.swapcase(), "A" * 4000, *flipped):
             answer = api.get("/api/v1/changes", params={"cursor": wrong})
             assert (answer.status_code, answer.headers["content-type"]) == (422, PROBLEM)
 
@@ -185,6 +188,17 @@ def test_hosts_that_nobody_may_see_are_not_told(home: Path, scratch: Path) -> No
         assert len(list(polled(api))) == 4
         Control(home, "test").block(["b.test"])
         assert {url for url, _ in polled(api)} == {"http://a.test/", "http://a.test/2"}
+
+
+def test_a_page_to_which_a_robots_txt_leads_is_told_once(home: Path) -> None:
+    with TinyWeb() as web:
+        web.add_redirect("http://c.test/robots.txt", "http://a.test/1")
+        web.add_page("http://a.test/1", body=b"<p>one")
+        web.add_page("http://c.test/")
+        crawl(home, ["http://c.test/"], web.connect)
+        assert "http://a.test/1" in [arrival.url for arrival in web.log.arrivals]
+    with client(home) as api:
+        assert sorted(polled(api)) == [(url, "new") for url in (*PAGES, "http://c.test/")]
 
 
 def test_an_answer_comes_in_time_however_much_is_the_same(
