@@ -113,16 +113,6 @@ def test_the_newest_changes_come_first_each_with_its_ways_on(home: Path, tmp_pat
     assert '<a href="/changes?kind=gone">Gone</a>' in html
 
 
-def test_the_page_of_a_url_says_what_each_visit_found(home: Path, tmp_path: Path) -> None:
-    scratch = tmp_path / "scratch"
-    url = "http://a.test/1"
-    found(home, scratch, (url, "changed"), (url, "same"), (url, "gone"), (url, "new"))  # each with another digest
-    with client(home) as pages:
-        html = pages.get("/urls", params={"url": url}).text
-    said = re.findall(r"<td>200</td><td>([a-z ]+)</td>", html)
-    assert said == ["there again", "gone", "unchanged", "changed", "first"]
-
-
 def test_no_more_than_a_hundred(home: Path, tmp_path: Path) -> None:
     found(home, tmp_path / "scratch", *[("http://a.test/1", "changed")] * 150)
     with client(home) as pages:

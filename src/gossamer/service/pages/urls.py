@@ -24,9 +24,6 @@ from gossamer.store import Capture
 
 _SHOWN: Final = 50  # captures in the table
 
-# What a visit to a page visited before found, where that is stored with it.
-_CHANGES: Final = {"new": "there again", "changed": "changed", "same": "unchanged", "gone": "gone"}
-
 router = new_router()
 
 
@@ -69,7 +66,6 @@ def _events(captures: Sequence[Capture]) -> list[Event]:
     for place, capture in enumerate(captures):
         before = captures[place + 1] if place + 1 < len(captures) else None
         changed = "first" if before is None else "changed" if capture.digest != before.digest else "unchanged"
-        changed = _CHANGES.get(capture.change, changed)
         found.append(Event(capture.fetched_at, capture.status, f"status {capture.status}, {changed}", "", changed))
     return found
 
