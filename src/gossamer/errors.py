@@ -7,6 +7,7 @@ The web failing is data (`model.Fault`), never an exception.
     ├── CrawlDirError    the directory is no crawl, is in use, is too new, is read-only   exit 2
     ├── SeedError        no seed can be crawled                                       exit 2
     ├── QueryError       a search query that is not understood; says where and why   exit 2
+    ├── CursorError      a place in a list that there is not, or no longer           exit 2
     ├── IndexInUseError  another process writes the index                            exit 2
     ├── IndexVersionError  another version of gossamer made the index                exit 2
     ├── ControlError     a command did not reach the crawl, or the crawl could not do it   exit 1
@@ -43,6 +44,16 @@ class QueryError(GossamerError):
         super().__init__(why)
         self.position = position
         self.why = why
+
+
+class CursorError(GossamerError):
+    """`stale`: it was one, and does not fit what is there now."""
+
+    exit_status = 2
+
+    def __init__(self, why: str, stale: bool = False) -> None:
+        super().__init__(why)
+        self.stale = stale
 
 
 class IndexInUseError(GossamerError):

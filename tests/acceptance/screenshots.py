@@ -67,6 +67,7 @@ def service() -> Iterator[tuple[str, dict[str, str]]]:
             "copy": f"/copy?url={quote(found.url, safe='')}",
             "missing": "/copy?url=http%3A%2F%2Fwww.example.org%2F",
             "domains": "/domains?under=test",
+            "changes": "/changes",
             "login": "/login",
         }
         yield stack.enter_context(serving(home)), pages

@@ -6,13 +6,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import changing
 import pytest
+from changing import found, kept_fresh
 from crawling import crawl
 
 from gossamer.agent import read_visits
 from gossamer.errors import ConfigError, CrawlDirError
 from gossamer.model import State
 from gossamer.model.url import host_of
+from gossamer.report.html import report_page
 from gossamer.report.report import Report, make_report
 from gossamer.report.site import make_site
 from gossamer.testing import SimServer, TinyWeb, World, reachable
@@ -330,6 +333,31 @@ def test_freshness(tiny: Path) -> None:
     assert ages["1 d to 7 d"] == 8 == sum(ages.values())
     unchanged = column(report, "freshness", "age", "unchanged")
     assert unchanged["over 1 year"] == 1 == sum(unchanged.values())
+
+
+def test_pages_that_were_visited_again(tmp_path: Path) -> None:
+    home, scratch = tmp_path / "c", tmp_path / "scratch"
+    scratch.mkdir()
+    changing.make(home)
+    before = make_report(home)
+    assert before.tables["revisits"].rows == before.tables["revisits_by_host"].rows == []
+    found(home, scratch, ("http://a.test/1", "changed"), ("http://a.test/2", "same"), ("http://b.test/", "gone"))
+    found(home, scratch, ("http://a.test/1", "changed"), ("http://a.test/2", "same"))
+    kept_fresh(home, freshness=0.75, age=90.0)
+    report = make_report(home)  # facts of the first one are gone on with
+    (whole,) = report.tables["revisits"].objects()
+    assert {name: whole[name] for name in ("revisits", "changed", "gone", "freshness", "age")} == {
+        "revisits": 5, "changed": 2, "gone": 1, "freshness": 0.75, "age": 90.0,
+    }  # fmt: skip
+    hosts = [
+        (row["host"], row["revisits"], row["changed"], row["gone"], row["freshness"])
+        for row in report.tables["revisits_by_host"].objects()
+    ]
+    assert hosts == [("a.test", 4, 2, 0, None), ("b.test", 1, 0, 1, None)]
+    page = report_page(report)
+    assert 'id="freshness"' in page
+    assert "75 %" in page
+    assert "1 min 30 s" in page
 
 
 def test_mirrors_and_traps_are_named(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+from changing import kept_fresh
 from commanding import running
 from crawling import crawl
 from fastapi.testclient import TestClient
@@ -239,6 +240,7 @@ def test_every_metric_is_explained_and_nothing_else_is(home: Path) -> None:
 
     (home / "index").mkdir(exist_ok=True)
     write_status(home / "index", IndexStatus(pages=1))
+    kept_fresh(home)
     with client(home) as api:
         found = re.findall(r"^# TYPE (\S+) (\S+)$", api.get("/metrics").text, re.M)
     document = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")

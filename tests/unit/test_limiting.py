@@ -26,6 +26,11 @@ from gossamer.agent.statistics import Meter, Statistics
         ),
         ({"in_flight": 7}, "", False, "the servers: 7 responses are awaited"),
         ({}, "", False, ""),
+        ({"keep_fresh": True}, "", False, "the pages: none is due to be visited again yet"),
+        ({"keep_fresh": True, "queued": 3, "aside": 3}, "", False, "the pages: none is due to be visited again yet"),
+        ({"keep_fresh": True, "queued": 4, "aside": 3}, "", False, ""),
+        ({"keep_fresh": True, "due": 1}, "", False, ""),
+        ({"keep_fresh": True, "in_flight": 7}, "", False, "the servers: 7 responses are awaited"),
     ],
 )
 def test_what_limits(state: dict[str, Any], capped: str, short: bool, said: str) -> None:

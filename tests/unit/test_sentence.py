@@ -20,6 +20,10 @@ POLITE = "politeness: 912 of 950 hosts wait for their delay"
         ({"pages_per_s": 4112.4, "limit": POLITE}, f"Crawling 4,112 pages/s. Limited by {POLITE}."),
         ({"pages_per_s": 1.5, "limit": ""}, "Crawling 1.50 pages/s."),
         ({"limit": "the schedule: it pauses at this hour"}, "Resting: the schedule pauses it at this hour."),
+        (
+            {"limit": "the pages: none is due to be visited again yet"},
+            "Waiting: no page is due to be visited again yet.",
+        ),
         ({"paused": True, "queued": 1234, "limit": "it is paused: …"}, "Paused. 1,234 URLs wait."),
         ({"paused": True, "queued": 1}, "Paused. 1 URL waits."),
         ({"seeds_share": 0.5, "seeds_read": 12_000}, "Reading seeds: 12,000 so far, 50 %."),

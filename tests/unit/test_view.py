@@ -179,6 +179,27 @@ def test_the_summary_is_one_to_paste() -> None:
     ]
 
 
+def refreshed() -> Progress:
+    state = progress()
+    state.keep_fresh, state.freshness, state.age, state.due = True, 0.934, 7380.0, 45
+    state.revisits, state.revisits_changed, state.revisits_unmodified, state.gone = 1234, 120, 800, 12
+    return state
+
+
+FRESH = "93 % of copies · mean age 2 h 3 min · 45 due · 1,234 visited again (120 changed, 800 unmodified) · 12 gone"
+
+
+def test_a_crawl_that_visits_pages_again_says_so() -> None:
+    state = refreshed()
+    assert f"fresh     {FRESH}" in summary_text(state, HOME).splitlines()
+    assert f"fresh     {FRESH}" in status_text(state, HOME).splitlines()
+    assert " · fresh 93 %, due 45 · " in progress_line(state)
+    lines = [line.rstrip() for line in plain(drawn(state, 120))]
+    assert len(lines) == 9
+    assert lines[4] == f"fresh   {FRESH}"
+    assert plain(drawn(state, 60))[4].rstrip() == "fresh   93 % of copies · mean age 2 h 3 min · 45 due"
+
+
 def test_the_plain_line() -> None:
     assert progress_line(progress()) == (
         "4.0 s · 18,504 / 100,000 pages · 4,112/s · 12.3 MB · queued 45,000 · faults 3"

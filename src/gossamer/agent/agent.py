@@ -108,8 +108,8 @@ class Agent:
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
-        last = self._stored("progress", Progress).updated_at
-        self._history = History(sample_of(self.statistics, self.frontier.counts, last))
+        last = self._stored("progress", Progress)
+        self._history = History(sample_of(self.statistics, self.frontier.counts, last.updated_at, last))
         self._speed = Speed(config.fetch, now)
         self._began = now
         self._committed_at = now
@@ -488,6 +488,8 @@ class Agent:
         position = self._store.sync()
         now = self._clock()
         self._meter.sample(now)
+        progress = self.progress(reason)
+        sample = sample_of(self.statistics, self.frontier.counts, now, progress)
         self.frontier.commit(
             {
                 "store": encode(position),
@@ -495,8 +497,8 @@ class Agent:
                 **{SEED_HOST + host: b"" for host in self._new_seed_hosts},
                 **self._findings.taken(now),
                 **self._sources.unsaved(),
-                **self._history.taken(sample_of(self.statistics, self.frontier.counts, now), bool(reason)),
-                "progress": encode(progress := self.progress(reason)),
+                **self._history.taken(sample, bool(reason)),
+                "progress": encode(progress),
             },
             clean=bool(reason),
         )

@@ -1,6 +1,6 @@
 """The crawl's figures over time: rings of samples, each coarser and longer than the one before, kept in the commit.
 
-A ring has a fixed number of slots, and a slot is written once a step: a crawl of years takes 300 kB, and a
+A ring has a fixed number of slots, and a slot is written once a step: a crawl of years takes 500 kB, and a
 commit some dozens of bytes more.
 """
 
@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from gossamer.agent.progress import Progress
 from gossamer.agent.statistics import Statistics
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.reader import FrontierReader
@@ -43,12 +44,19 @@ class Sample(msgspec.Struct, array_like=True, gc=False):
     bytes: int = 0
     urls: int = 0
     queued: int = 0
+    revisits: int = 0  # visits to what had been visited before
+    changed: int = 0  # of these found a change
+    unmodified: int = 0  # of these were answered without a body
+    gone: int = 0  # pages that are there no more
+    freshness: float = 1.0  # estimated share of copies that are what their servers show, at that moment
 
 
 _decode = msgspec.msgpack.Decoder(Sample).decode
 
 
-def sample_of(statistics: Statistics, counts: Counts, now: float) -> Sample:
+def sample_of(statistics: Statistics, counts: Counts, now: float, fresh: Progress | None = None) -> Sample:
+    """`fresh`: what the crawl says of pages that it visits again."""
+    fresh = fresh or Progress()
     classes = statistics.status_classes()
     ok, redirects, refusals = (classes.get(name, 0) for name in ("2xx", "3xx", "4xx"))
     return Sample(
@@ -62,6 +70,11 @@ def sample_of(statistics: Statistics, counts: Counts, now: float) -> Sample:
         statistics.bytes,
         counts.urls,
         counts.queued,
+        fresh.revisits,
+        fresh.revisits_changed,
+        fresh.revisits_unmodified,
+        fresh.gone,
+        round(fresh.freshness, 4),
     )
 
 

@@ -22,4 +22,6 @@ def what_limits(progress: Progress, capped: str, short: bool) -> str:
         return f"politeness: {progress.hosts_waiting:,} of {hosts:,} hosts wait for their delay"
     if progress.in_flight:
         return f"the servers: {progress.in_flight:,} responses are awaited"
+    if progress.keep_fresh and not progress.due and progress.queued <= progress.aside:
+        return "the pages: none is due to be visited again yet"
     return ""

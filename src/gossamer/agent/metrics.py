@@ -72,6 +72,23 @@ def about(progress: Progress) -> Iterator[Metric]:
     yield _gauge("gossamer_urls_aside", "Queued URLs in places that bring nothing new, which are left.", progress.aside)
     help = "Seconds a page by stage, waiting for the network apart."
     yield Metric("gossamer_stage_seconds_per_page", "gauge", help, stages, "stage")
+    yield from freshness(progress)
+
+
+def freshness(progress: Progress) -> Iterator[Metric]:
+    """Of pages that are visited again. Estimates only where that is done: without it nobody knows."""
+    changed, unmodified = progress.revisits_changed, progress.revisits_unmodified
+    found = {"changed": changed, "unmodified": unmodified, "same": max(0, progress.revisits - changed - unmodified)}
+    help = "Visits to pages visited before, by what they found."
+    yield Metric("gossamer_revisits_total", "counter", help, found, "found")
+    yield _counter("gossamer_gone_total", "Pages that were found to be there no more.", progress.gone)
+    yield _gauge("gossamer_keep_fresh", "Whether pages are visited again.", progress.keep_fresh)
+    if progress.keep_fresh:
+        yield _gauge("gossamer_due", "Pages that wait to be visited again, their time having come.", progress.due)
+        help = "Estimated share of copies that are what their servers show now."
+        yield _gauge("gossamer_freshness_ratio", help, progress.freshness)
+        help = "Estimated time since a copy stopped being that: the mean over all, 0 for those that are."
+        yield _gauge("gossamer_age_seconds", help, progress.age)
 
 
 def totals(statistics: Statistics) -> Iterator[Metric]:

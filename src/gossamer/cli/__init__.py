@@ -18,6 +18,7 @@ COMMANDS = {
     "urls": "List the known URLs.",
     "explain": "Say what is known of a URL or host, what it waits for, and why.",
     "status": "Say what a crawl does or did.",
+    "changes": "List new, changed and gone pages.",
     "report": "Say what a crawl has found.",
     "export": "Write pages, links, URLs or a web archive to a file.",
     "search": "Search the pages of a crawl.",

@@ -62,6 +62,8 @@ def progress_line(progress: Progress) -> str:
         f"hosts {count(progress.hosts_ready)} ready {count(progress.hosts_waiting)} waiting"
         f" {count(progress.hosts_down)} down",
     ]
+    if progress.keep_fresh:
+        parts.append(f"fresh {share(progress.freshness, 1)}, due {count(progress.due)}")
     if progress.limit:
         parts.append(f"limited by {progress.limit.removeprefix('Limited by ').rstrip('.')}")
     return " · ".join(parts)
@@ -155,7 +157,21 @@ def _breakdown(progress: Progress) -> list[tuple[str, str]]:
         counts = {name: progress.findings.get(kind, 0) for name, kind in found.items()}
         repeated = f"{count(progress.duplicates)} pages the same as others · {count(progress.aside)} URLs put aside"
         rows.append(("repeated", " · ".join([repeated, *filter(None, [_mix(counts)])])))
+    if progress.keep_fresh:
+        rows.append(("fresh", " · ".join(fresh_facts(progress))))
     return rows
+
+
+def fresh_facts(progress: Progress) -> list[str]:
+    """Of pages that are visited again, the most telling first."""
+    found = f"{count(progress.revisits_changed)} changed, {count(progress.revisits_unmodified)} unmodified"
+    return [
+        f"{share(progress.freshness, 1)} of copies",
+        f"mean age {span(progress.age)}",
+        f"{count(progress.due)} due",
+        f"{count(progress.revisits)} visited again ({found})",
+        f"{count(progress.gone)} gone",
+    ]
 
 
 def _mix(counts: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""The live view of a crawl on a terminal: eight lines that move only when data moves."""
+"""The live view of a crawl on a terminal: eight lines that move only when data moves; where it keeps fresh, nine."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.text import Text
 
 from gossamer.agent.progress import Progress
 from gossamer.cli.numbers import count, rate, share, size, span
+from gossamer.cli.plain import fresh_facts
 
 _LABEL = 8
 # The terminal's own colours, so that light and dark both stay legible; the shades tell the parts apart without them.
@@ -66,7 +67,7 @@ def render(progress: Progress, home: Path) -> RenderableType:
 
 
 class _View:
-    """Eight lines of any width: what does not fit is left out from the right, whole facts at a time."""
+    """Lines of any width: what does not fit is left out from the right, whole facts at a time."""
 
     def __init__(self, progress: Progress, home: Path) -> None:
         self.progress, self.home = progress, home
@@ -108,6 +109,8 @@ class _View:
             "URLs",
             _fit(room, dot, f"{count(p.urls)} known", f"{count(p.queued)} queued", f"{count(p.excluded)} excluded"),
         )
+        if p.keep_fresh:
+            yield "fresh", _fit(room, dot, *fresh_facts(p))
         yield "status", self._strip(room, dot, coloured, ascii_only)
         limit = p.limit.removeprefix("Limited by ").rstrip(".")
         yield "limit", _fit(room, dot, *filter(None, [limit, _slowest(p.stages, ascii_only)]))

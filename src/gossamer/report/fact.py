@@ -55,6 +55,11 @@ COLUMNS: Final = (
     Column("file", "UINTEGER", "number of the WARC file"),
     Column("offset", "UBIGINT", "of the record in it"),
     Column("length", "UINTEGER", "of the record, compressed"),
+    Column(
+        "change",
+        "VARCHAR",
+        "what a visit to a page visited before found: changed, same, gone, new; empty for the first",
+    ),
 )
 
 
@@ -93,6 +98,7 @@ class Fact(msgspec.Struct, gc=False):
     file: int
     offset: int
     length: int
+    change: str
 
 
 class Wanted(msgspec.Struct, frozen=True, gc=False):
@@ -107,3 +113,4 @@ class Wanted(msgspec.Struct, frozen=True, gc=False):
     place: tuple[int, int, int]  # WARC file, offset, length
     payload: tuple[int, int, int] | None = None
     latest: bool = True  # it is the last response to its URL
+    change: str = ""

@@ -150,7 +150,8 @@ def _bare(wanted: Wanted) -> Fact:
     return Fact(
         wanted.url, wanted.kind, host, domain, suffix, wanted.status, "", extension[1].lower() if extension else "",
         0, 0, wanted.depth, wanted.fetched_at, "", "", "", "", "", None, [], [], [], "",
-        min(len(wanted.url), 65535), wanted.digest.removeprefix("sha1:"), "", "", None, None, None, *wanted.place,
+        min(len(wanted.url), 65535), wanted.digest.removeprefix("sha1:"), "", "", None, None, None,
+        *wanted.place, wanted.change,
     )  # fmt: skip
 
 

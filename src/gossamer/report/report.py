@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from gossamer.errors import CrawlDirError, DamagedError
-from gossamer.report import crawl_tables
+from gossamer.report import crawl_tables, fresh_tables
 from gossamer.report.engine import Engine
 from gossamer.report.making import Made, catch_up
 from gossamer.report.page_tables import matrix, matrix_json, page_tables
@@ -29,7 +29,8 @@ _GROUPS = {
     "Domains": ("suffixes", "domains_by_pages", "domains_by_hosts", "hosts"),
     "Links": ("links_per_page", "linked_domains", "link_matrix", "domain_links"),
     "Documents": ("types", "extensions", "languages", "charsets", "sizes", "url_lengths"),
-    "The crawl": ("speed", "states", "depths", "url_depths", "robots", "freshness"),
+    "The crawl": ("speed", "states", "depths", "url_depths", "robots"),
+    "Freshness": ("revisits", "revisits_by_host", "freshness"),
     "What repeats itself": ("findings", "duplicates"),
 }
 
@@ -94,6 +95,8 @@ def make_report(
             crawl_tables.findings(source.findings()),
             crawl_tables.speed(engine),
             crawl_tables.freshness(engine, clock()),
+            fresh_tables.revisits(engine, source.progress),
+            fresh_tables.revisits_by_host(engine, source.freshness_by_host()),
         ):
             tables[table.name] = table
         totals = crawl_tables.totals(engine, outcomes, source.statistics, source.hosts)

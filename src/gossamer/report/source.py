@@ -73,6 +73,10 @@ class CrawlSource:
     def findings(self) -> list[KeptFinding]:
         return [msgspec.msgpack.decode(value, type=KeptFinding) for value in self._frontier.metas(FINDING)]
 
+    def freshness_by_host(self) -> dict[str, tuple[float, float]]:
+        """Estimated share of fresh copies, and their mean age. The frontier does not tell it yet."""
+        return {}
+
     def outcomes(self) -> Counter[tuple[State, int, int, str]]:
         return self._frontier.outcomes()
 
@@ -114,6 +118,7 @@ class CrawlSource:
             _numbers(stored),
             None if payload is None else _numbers(payload),
             visit is not None and visit.stored == stored,
+            capture.change,
         )
 
     def _payload(self, capture: Capture) -> Locator | None:

@@ -26,6 +26,8 @@ def written(field: Field, value: Any) -> str:
         return size(value)
     if field.kind == "rate":
         return rate(value)
+    if field.kind == "share":
+        return whole_share(value, 1)
     if field.kind == "seconds":
         return span(value)
     if field.kind == "moment":

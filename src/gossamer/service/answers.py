@@ -9,6 +9,7 @@ import msgspec
 from fastapi.responses import JSONResponse, Response
 
 from gossamer.agent import Explanation, Progress
+from gossamer.agent.changes import ChangesPart
 from gossamer.index import Answer, Hit
 from gossamer.service import command_answers
 from gossamer.service.problems import ProblemDocument, described
@@ -159,6 +160,7 @@ SCHEMAS = (
     SearchAnswer,
     Status,
     PageAnswer,
+    ChangesPart,
     HostsAnswer,
     DomainsAnswer,
     Explanation,

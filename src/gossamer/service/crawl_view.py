@@ -13,6 +13,7 @@ import msgspec
 
 from gossamer.agent import Explanation, PageReader, Progress, StoredPage
 from gossamer.agent.case import Case, gather
+from gossamer.agent.changes import Changes
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
 from gossamer.errors import GossamerError
@@ -68,6 +69,10 @@ class CrawlView:
         stored = self.frontier().meta("store")
         position = msgspec.msgpack.decode(stored, type=StorePosition) if stored else StorePosition()
         return captures_of(url, self.directory.warc, position)
+
+    def changes(self) -> Changes:
+        """To be asked which pages are new, changed and gone."""
+        return Changes(self.frontier(), self.directory)
 
     def open(self) -> None:
         """Before anybody asks: it takes a moment."""

@@ -5,6 +5,7 @@ from gossamer.store.captures import Capture, Captures, Place, StoredFile, commit
 from gossamer.store.committed import CommittedNote, read_committed
 from gossamer.store.history import captures_of
 from gossamer.store.reader import Record, RecordFiles, directories_of
+from gossamer.store.seeking import newest_first, places_since
 from gossamer.store.store import Store, StorePosition
 from gossamer.store.warc import payload_digest
 
@@ -21,7 +22,9 @@ __all__ = [
     "captures_of",
     "committed_files",
     "directories_of",
+    "newest_first",
     "payload_digest",
     "places_at",
+    "places_since",
     "read_committed",
 ]

@@ -203,10 +203,14 @@ def _fits(path: Path, place: Place, end: Position) -> bool:
         return True
     try:
         with open(path / cdxj_name(place.file), "rb") as file:
-            file.seek(max(0, place.cdxj - 1 - _TAIL))
-            return crc32(file.read(_TAIL)) == place.tail
+            return tail_at(file.fileno(), place.cdxj) == place.tail
     except OSError:
         return False
+
+
+def tail_at(file: int, at: int) -> int:
+    """By what the line that ends there is known again."""
+    return crc32(os.pread(file, _TAIL, max(0, at - 1 - _TAIL))) if at else 0
 
 
 def file_numbers(path: Path, first: int, last: int) -> list[int]:

@@ -1,11 +1,23 @@
-"""The pages that people see: search, stored copies, domains, hosts, the dashboard and its controls, the report, login.
+"""The pages that people see: search, copies, domains, hosts, dashboard and controls, changes, the report, login.
 
 Rendered here; a browser needs no script.
 """
 
 from __future__ import annotations
 
-from gossamer.service.pages import assets, controls, copies, dashboard, domains, hosts, login, report, search, urls
+from gossamer.service.pages import (
+    assets,
+    changed,
+    controls,
+    copies,
+    dashboard,
+    domains,
+    hosts,
+    login,
+    report,
+    search,
+    urls,
+)
 
-_PAGES = (assets, search, copies, domains, hosts, urls, controls, dashboard, report, login)
+_PAGES = (assets, search, copies, domains, hosts, urls, controls, dashboard, changed, report, login)
 ROUTERS = tuple(page.router for page in _PAGES)

@@ -17,6 +17,7 @@ from gossamer.service.host_tables import ROWS, said, why_slow
 from gossamer.service.pages import charts, words
 from gossamer.service.pages.charts import OUTCOMES, Window
 from gossamer.service.pages.choice import RANGES, Choice
+from gossamer.service.pages.fresh import fresh_board
 from gossamer.service.pages.sentence import sentence
 from gossamer.service.picture import Picture
 
@@ -47,6 +48,7 @@ def _made(picture: Picture, choice: Choice) -> Board:
     found: Board = {"sentence": sentence(picture), "asof": _as_of(picture)}
     _figures(found, picture)
     _chart(found, picture, choice.range)
+    found |= fresh_board(picture, _window(picture, choice.range))
     _hosts(found, picture, choice)
     _agents(found, picture, choice.agents)
     _stages(found, picture.progress)

@@ -15,6 +15,7 @@ from gossamer.service.pages.charts import OUTCOMES
 from gossamer.service.pages.choice import RANGES, Choice
 from gossamer.service.pages.controls import controls
 from gossamer.service.pages.frame import Reader, new_router, render
+from gossamer.service.pages.fresh import FOUND
 from gossamer.service.picture import Picture, Watcher
 
 _CALLED: Final = dict(zip(OUTCOMES, ("2xx", "3xx", "4xx", "5xx", "fault", "excluded"), strict=True))
@@ -27,6 +28,13 @@ _FACTS: Final = {
     "On disk": {"pages": "size.pages", "frontier": "size.frontier", "index": "size.index", "free": "size.free"},
 }
 _FIGURES: Final = (("pages", "Pages"), ("bytes", "Received"), ("urls", "URLs known"), ("faults", "Faults"))
+_FRESH: Final = (
+    ("fresh", "Fresh copies, estimated"),
+    ("revisits", "Visited again"),
+    ("changed", "Changed"),
+    ("due", "Due now"),
+)
+_FILLS: Final = dict(zip(FOUND, ("ok", "redirects", "left"), strict=True))
 
 router = new_router()
 
@@ -46,6 +54,8 @@ def dashboard(request: Request, caller: Reader) -> HTMLResponse:
         ranges=RANGES,
         outcomes=[(name, _CALLED[name]) for name in OUTCOMES],
         figures=_FIGURES,
+        fresh=_FRESH,
+        fills=_FILLS,
         facts=_FACTS,
         stages=STAGES,
         rows=range(ROWS),

@@ -42,6 +42,8 @@ def _at_work(progress: Progress) -> str:
     doing = f"Crawling {numbers.rate(progress.pages_per_s).removesuffix('/s')} pages/s."
     if progress.limit.startswith("the schedule"):
         return "Resting: the schedule pauses it at this hour."
+    if progress.limit.startswith("the pages"):
+        return "Waiting: no page is due to be visited again yet."
     return f"{doing} Limited by {progress.limit}." if progress.limit else doing
 
 
