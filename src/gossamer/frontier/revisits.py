@@ -31,7 +31,7 @@ _MOST_WAITING: Final = 20_000
 _AHEAD: Final = 10.0  # seconds of a host's time for which visits are queued
 _LOOK_AGAIN: Final = 0.25  # seconds after there was nothing due
 _A_LITTLE: Final = 0.05  # of an interval: a visit that would now be due that much later is made
-_SAVED: Final = 60.0  # seconds of allowed visits that are saved up
+_SAVED: Final = 3600.0  # seconds of allowed visits that are saved up
 _MOST_CREDIT: Final = 1000.0
 _SOON: Final = 3600.0  # seconds after which a page that was not there is looked for again, at most
 _MOST_FAILURES: Final = 6
@@ -141,7 +141,9 @@ class Revisits:
         visit, before = keys.read_visit(key, value), keys.read_before(value)
         page = self._facts(visit.url, visit.depth, key, Seen.unpack(before.seen), before.gained)
         if not decided and before.is_page and not before.missing:
-            wait = self._intervals.wait(page)
+            wait = self._intervals.tell(page, before.fetched_at)
+            if before.is_new:
+                wait *= _spread(page.number)
             if before.fetched_at + (1 - _A_LITTLE) * wait > now:
                 self._put(key, value, before.fetched_at + wait, now)
                 return
@@ -211,10 +213,9 @@ class Revisits:
                 gained = gained_on_average(gained, found.gained)
         page = self._facts(visit.url, visit.depth, key, seen, gained, found.is_page)
         if found.is_page:
-            self._intervals.tell(page, before.fetched_at if before is not None and found.missing else now)
+            wait = self._intervals.tell(page, before.fetched_at if before is not None and found.missing else now)
         else:
-            self._intervals.forget(page)
-        wait = self._intervals.wait(page)
+            wait = self._intervals.forget(page)
         if before is None:
             wait *= _spread(page.number)
         elif found.missing:
@@ -290,9 +291,8 @@ class Revisits:
     def _enrol_one(self, key: bytes, value: bytes, now: float) -> None:
         visit = keys.read_visit(key, value)
         page = self._facts(visit.url, visit.depth, key, Seen(), is_page=200 <= visit.status < 300)
-        if page.is_page:
-            self._intervals.tell(page, visit.fetched_at)
-        due = visit.fetched_at + self._intervals.wait(page) * _spread(page.number)
+        wait = self._intervals.tell(page, visit.fetched_at) if page.is_page else self._intervals.wait(page)
+        due = visit.fetched_at + wait * _spread(page.number)
         self._put(key, keys.with_again(value, keys.pack_again(0, page.seen.pack(), 0, 0, 0, 0)), due, now)
 
 
