@@ -116,7 +116,7 @@ class Revisits:
         for (key, why), (due, visit), value in zip(taken, visits, values, strict=True):
             self._database.due[key] = None
             if value is not None and keys.due_of(value) == due:  # or it was purged, or its time was changed
-                self._take_up(visit, value, now, busy, decided=why == _DECIDED)
+                self._take_up(visit, value, now, busy, why == _DECIDED)
 
     def _due(self, now: float, most: int) -> list[tuple[bytes, bytes]]:
         found: list[tuple[bytes, bytes]] = []
