@@ -15,38 +15,31 @@ from typing import TypeVar
 import msgspec
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
-from gossamer.agent.earlier import Earlier
 from gossamer.agent.findings import Findings
 from gossamer.agent.history import History, sample_of
 from gossamer.agent.limiting import what_limits
-from gossamer.agent.newness import Newness, into_itself
-from gossamer.agent.page_links import PageLinks
 from gossamer.agent.progress import Progress
-from gossamer.agent.revisiting import Revisiting, is_same
+from gossamer.agent.responses import Responses
+from gossamer.agent.robots_responses import RobotsResponses
 from gossamer.agent.sources import Sources
 from gossamer.agent.speed import Speed
 from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
-from gossamer.model import Before, Change, Exclusion, Fault, Locator, Page, Reason, State, Visit
-from gossamer.model.url import host_of, normalize
-from gossamer.parse.directory import lists_directory
+from gossamer.model import Fault, Page, Visit
+from gossamer.model.url import host_of
 from gossamer.rules.head_first import HeadFirst
-from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy, retry_after
-from gossamer.rules.reserved import Reserved
-from gossamer.rules.revisits import FIRST, Found
-from gossamer.rules.robots import ALLOW_ALL, product_token, robots_from_status
+from gossamer.rules.policy import USUAL_PRIORITY, Policy
+from gossamer.rules.robots import product_token
 from gossamer.rules.scope import Scope
-from gossamer.store import CommittedNote, Store, StorePosition, payload_digest
+from gossamer.store import CommittedNote, Store, StorePosition
 
 T = TypeVar("T")
 
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
-_MOST_ROBOTS_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
 _CAPPED_WAIT = 0.05  # the same under a cap, whose bucket saves up only a tenth of a second
-_EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
 
 
 class Agent:
@@ -65,7 +58,6 @@ class Agent:
         self._clock = clock
         self._resolver = resolver
         self._scope = Scope.of(config.scope, now)
-        self._reserved = Reserved(config.scope.reserved)
         self.frontier = Frontier(
             directory.frontier,
             config.frontier,
@@ -80,8 +72,7 @@ class Agent:
         self._scope.load(self.frontier.meta_names(SEED_HOST))
         self._new_seed_hosts: list[str] = []
         agent_name = user_agent(config.fetch)
-        self._user_agent = agent_name
-        self._token = product_token(agent_name).lower()
+        token = product_token(agent_name).lower()
         position = self._stored("store", StorePosition)
         self._store = Store(directory.warc, config.store, position, agent_name)
         self._committed = CommittedNote(directory.warc)
@@ -99,15 +90,14 @@ class Agent:
             scope.max_length,
             config.parse.sitemaps,
         )
-        self._sources = Sources(self.frontier, self._scope, self._token, config.parse.nofollow, self.statistics)
-        self._links = PageLinks(config.parse, self._sources, self._token, self.statistics)
+        self._sources = Sources(self.frontier, self._scope, token, config.parse.nofollow, self.statistics)
         self._findings = Findings(notice)
-        self._newness = Newness(self.frontier.repeats, self.statistics, self._findings, scope.max_depth)
-        self._earlier = Earlier(self._store.directories, config.fetch.max_body, self.frontier.stored)
-        self._revisiting = Revisiting(self.frontier, self._earlier, self.statistics)
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
         self._meter = Meter(self.statistics, now)
+        parts = config, self.frontier, self._fetcher, self._store, self._sources
+        self.responses = Responses(*parts, self._findings, self.statistics, self._meter, token)
+        self._robots = RobotsResponses(*parts, self.statistics, agent_name, clock)
         last = self._stored("progress", Progress)
         self._history = History(sample_of(self.statistics, self.frontier.counts, last.updated_at, last))
         self._speed = Speed(config.fetch, now)
@@ -120,7 +110,6 @@ class Agent:
         self._stop = False
         self._held = False
         self.idle: Callable[[float], None] | None = None  # instead of waiting until then, where time is simulated
-        self.on_page: Callable[[Visit, Page], None] | None = None
         self.beside: Callable[[], dict[str, str]] = dict  # processes beside this one, and how they are
         self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
 
@@ -171,202 +160,18 @@ class Agent:
         if self._stale:
             self._stale.discard(visit.url)
         if visit.robots:
-            self._robots_visited(visit, outcome)
+            self._robots.visited(visit, outcome)
             return
         self._visits_in_flight -= 1
-        if self._head_first is not None and self._goes_on(visit, outcome, self._head_first):
+        if self._head_first is not None and self.responses.goes_on(visit, outcome, self._head_first):
             self.frontier.give_back(visit, outcome.fetched_at)
         elif isinstance(outcome, Page):
             if visit.source or not outcome.wanted:
-                self._source_visited(visit, outcome)
+                self.responses.source_visited(visit, outcome)
             else:
-                self._visited(visit, outcome)
+                self.responses.visited(visit, outcome)
         else:
-            self._failed(visit, outcome)
-
-    def _goes_on(self, visit: Visit, outcome: Page | Fault, head_first: HeadFirst) -> bool:
-        """Whether this was a HEAD that a GET must follow, after the host's pause. Servers that know no HEAD answer with
-        an error, or not at all: the GET will show what there is.
-        """
-        if isinstance(outcome, Page):
-            known = outcome.content_type is not None and 200 <= outcome.status < 300
-            settled = outcome.status in BUSY and self.frontier.may_try_again(visit)
-        else:
-            known, settled = outcome.reason is Reason.UNWANTED_TYPE, _excludes(outcome)
-        if known:
-            head_first.shown(visit)
-        if visit.head and not settled:
-            head_first.answered(visit)
-            return True
-        head_first.settled(visit)
-        return False
-
-    def _visited(self, visit: Visit, page: Page) -> None:
-        busy = page.status in BUSY
-        wait = retry_after(page.header("retry-after"), page.fetched_at) if busy else 0.0
-        if busy and self.frontier.may_try_again(visit):
-            self.statistics.count_failure(Reason.BUSY)
-            fault = Fault(Reason.BUSY, True, "", page.fetched_at, page.status)
-            self.frontier.settle_fault(visit, fault, page.fetched_at, wait)
-            return
-        if self._reserved and self._reserved.found_in(*_texts(page)):
-            fault = Fault(Reason.RESERVED, False, "", page.fetched_at, page.status)
-            self.statistics.left_out += 1
-            self.frontier.settle_excluded(visit, fault, page.fetched_at)
-            return
-        if visit.before is not None and self._stays(visit, page, visit.before, wait):
-            return
-        stages = self._meter.stages
-        started = perf_counter()
-        digest = payload_digest(page.raw)
-        digested = perf_counter()
-        content = self._newness.content(visit, page, digest)
-        looked_up = perf_counter()
-        if visit.before is None:
-            links = self._newness.links(visit, page, content, self._links.of)
-            found = self._revisiting.first(page) if self._config.fresh.keep_fresh else FIRST
-            change = ""
-        else:
-            links = [] if is_same(visit.before, digest) else self._links.of(page)
-            found = self._revisiting.found(visit, page, digest, links)
-            change = found.change
-            self._revisiting.count(found)
-        parsed = perf_counter()
-        stored: tuple[int, int, int] | Locator = self._store.append(page, digest, content.stored, change)
-        if visit.before is not None and visit.before.stored is not None and is_same(visit.before, digest):
-            stored = visit.before.stored  # where the payload is
-        appended = perf_counter()
-        barren = self._newness.is_barren(visit, page, content, links)
-        if links:
-            self._add(visit, page, links, barren)
-        address = self._fetcher.own_address(visit.host, page)
-        self.frontier.settle_page(
-            visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait, found
-        )
-        stages["frontier"] += perf_counter() - appended + looked_up - digested
-        stages["store"] += appended - parsed + digested - started
-        stages["parse"] += parsed - looked_up
-        self.statistics.count_page(page.status)
-        if self.on_page is not None and change != Change.SAME:
-            self.on_page(visit, page)
-
-    def _stays(self, visit: Visit, page: Page, before: Before, wait: float) -> bool:
-        """Whether what is stored of a page that was visited again stays as it is."""
-        revisiting = self._revisiting
-        unmodified = page.status == 304 and any(visit.validators)
-        if not unmodified and revisiting.is_missing(before, page):
-            found = Found(Change.SAME, missing=before.missing + 1)
-            self.frontier.settle_missing(visit, found, page.fetched_at, page.seconds, wait)
-            revisiting.count(found)
-            return True
-        if unmodified:
-            found, copy = revisiting.unmodified(before)
-            if copy is not None:
-                self._store.append(page, copy.digest, copy.refers_to, found.change)
-                self.statistics.count_page(page.status)
-        elif before.is_page or page.status != before.status or not is_same(before, payload_digest(page.raw)):
-            return False
-        else:  # an error or a redirect as it was
-            found = Found(Change.SAME, is_page=False)
-        revisiting.count(found)
-        etag, modified = page.validators
-        validators = etag or before.validators[0], modified or before.validators[1]
-        address = self._fetcher.own_address(visit.host, page)
-        if before.state is State.EXCLUDED:
-            self.frontier.settle_source(
-                visit, Exclusion(before.reason), before.status, page.fetched_at, page.seconds, before.stored,
-                before.digest, validators, found,
-            )  # fmt: skip
-        else:
-            self.frontier.settle_page(
-                visit, before.status, page.fetched_at, page.seconds, before.stored, address, before.digest, validators,
-                wait, found,
-            )  # fmt: skip
-        return True
-
-    def _add(self, visit: Visit, page: Page, links: list[str], barren: bool) -> None:
-        hops = visit.hops + 1 if 300 <= page.status < 400 else 0
-        # What a server lists of its own directories has an end.
-        own = [] if barren or lists_directory(page.body, page.url, links) else into_itself(page.url, links)
-        if own:
-            self.frontier.add(own, visit.depth + 1, USUAL_PRIORITY, hops, suspect=True)
-            known = set(own)
-            links = [link for link in links if link not in known]
-        self.frontier.add(links, visit.depth + 1, USUAL_PRIORITY, hops, suspect=barren)
-
-    def _source_visited(self, visit: Visit, page: Page) -> None:
-        """Not a page of the crawl, but perhaps a sitemap or a feed: stored as robots.txt is, and read for links."""
-        if page.status in BUSY and self.frontier.may_try_again(visit):
-            self._visited(visit, page)  # that is: tried again
-            return
-        if visit.before is not None and self._stays(visit, page, visit.before, 0.0):
-            return
-        kind = self._sources.read(visit, page)
-        if not kind and visit.source and page.wanted and not self._scope.judge(visit.url):
-            visit.depth += 1  # robots.txt calls a page a sitemap: its host's front page has one more link
-            self._visited(visit, page)
-            return
-        if not kind and not visit.source:
-            fault = Fault(Reason.UNWANTED_TYPE, False, page.content_type or "", page.fetched_at, page.status)
-            self.statistics.left_out += 1
-            self.frontier.settle_excluded(visit, fault, page.fetched_at)
-            return
-        self.statistics.sources += 1
-        digest = payload_digest(page.raw)
-        found = Found(is_page=False)
-        if visit.before is not None:
-            same = is_same(visit.before, digest)
-            found = Found(Change.SAME if same else Change.CHANGED, is_page=False)
-        stored = self._store.append(page, digest)
-        self.frontier.settle_source(
-            visit, Exclusion(kind or "sitemap"), page.status, page.fetched_at, page.seconds, stored, digest,
-            page.validators, found,
-        )  # fmt: skip
-
-    def _failed(self, visit: Visit, fault: Fault) -> None:
-        if _excludes(fault):
-            self.statistics.left_out += 1
-            self.frontier.settle_excluded(visit, fault, fault.fetched_at)
-            return
-        self.statistics.count_failure(fault.reason)
-        dead = self.frontier.counts.dead
-        self.frontier.settle_fault(visit, fault, fault.fetched_at)
-        self.statistics.faults += self.frontier.counts.dead - dead
-
-    def _robots_visited(self, visit: Visit, outcome: Page | Fault) -> None:
-        self.statistics.robots += 1
-        now = self._clock()
-        expires = now + self._config.policy.robots_ttl
-        if isinstance(outcome, Fault):
-            if outcome.reason is Reason.ADDRESS:  # its pages meet the same refusal, and are excluded for what it is
-                self.frontier.settle_robots(visit, ALLOW_ALL, now, 0.0, expires)
-                return
-            unreachable = Reason.PROXY if outcome.reason is Reason.PROXY else Reason.ROBOTS_UNREACHABLE
-            self.statistics.count_failure(unreachable)
-            self.frontier.settle_robots(visit, None, now, 0.0, expires)
-            return
-        self._store.append(outcome)
-        if 300 <= outcome.status < 400 and visit.tries < _MOST_ROBOTS_REDIRECTS:
-            target = outcome.header("location")
-            target = normalize(target, outcome.url) if target else None
-            if target:
-                self.frontier.redirect_robots(visit, target, now, outcome.seconds)
-                return
-        if outcome.truncated in ("time", "disconnect"):  # what is missing may be what is forbidden
-            self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
-            self.frontier.settle_robots(visit, None, now, outcome.seconds, expires)
-            return
-        if outcome.status >= 500 or outcome.status in BUSY:  # 429 says nothing about rules: it is asked for again
-            self.statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
-            wait = retry_after(outcome.header("retry-after"), now) or 1.0
-            busy = outcome.status in BUSY
-            self.frontier.settle_robots(visit, None, now, outcome.seconds, expires, wait=wait if busy else 0.0)
-            return
-        robots = robots_from_status(outcome.status, outcome.body, self._user_agent)
-        address = self._fetcher.own_address(visit.host, outcome)
-        self.frontier.settle_robots(visit, robots, now, outcome.seconds, expires, address)
-        if robots.sitemaps and self._config.parse.sitemaps:
-            self._sources.named(visit, robots.sitemaps)
+            self.responses.failed(visit, outcome)
 
     def add_seeds(self, urls: list[str], share: float = 1.0, priority: int = USUAL_PRIORITY) -> None:
         """`share`: how much of all seeds has been read with these."""
@@ -463,7 +268,8 @@ class Agent:
         """Take up settings that were changed while the crawl runs: caps, delays, limits, blocks."""
         now = self._clock()
         self._config = config
-        self._reserved = Reserved(config.scope.reserved)
+        self.responses.change(config)
+        self._robots.change(config)
         policy = Policy(config.policy, config.hosts, config.urls)
         self._break_off(lambda visit: policy.blocks(visit.url, host_of(visit.url)))
         self.frontier.change_policy(policy, now, config.fresh, config.fetch.rate)
@@ -513,7 +319,7 @@ class Agent:
 
     async def close(self) -> None:
         await self._fetcher.close()
-        self._earlier.close()
+        self.responses.close()
         self._store.close()
         self._committed.close()
         self.frontier.close()
@@ -554,20 +360,3 @@ class Agent:
         progress.due = self.frontier.counts.revisits
         if progress.keep_fresh:
             progress.freshness, progress.age = self.frontier.revisits.freshness(now)
-
-
-def _texts(page: Page) -> tuple[str, ...]:
-    """The source of a page that is text, and the same with what is written as `&amp;` in plain letters."""
-    kind = (page.content_type or "text/html").partition(";")[0]
-    if not kind.startswith("text/") and not kind.endswith(("xml", "json", "javascript")):
-        return ()
-    from gossamer.parse.charset import decode  # only who reserves strings needs them
-    from gossamer.parse.references import unescape
-
-    source, _ = decode(page.body, page.content_type)
-    return source, unescape(source)
-
-
-def _excludes(fault: Fault) -> bool:
-    """Not wanted, rather than failed. Too large with a status: the headers came, and said that the body is."""
-    return fault.reason in _EXCLUSIONS or (fault.reason is Reason.TOO_LARGE and fault.status > 0)

@@ -96,7 +96,7 @@ async def _crawl(config: Config, home: Path, seeds: Iterable[str]) -> AsyncGener
             if found.qsize() >= _AHEAD:
                 agent.hold()
 
-        agent.on_page = on_page
+        agent.responses.on_page = on_page
 
     task = asyncio.create_task(run.run(ready=ready, signals=False))
     task.add_done_callback(lambda _: found.put_nowait(None))

@@ -11,7 +11,6 @@ A crash forgets leases, so those visits are simply still queued.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -33,16 +32,13 @@ from gossamer.frontier.revisits import Revisits
 from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
-from gossamer.model import Change, Exclusion, Fault, Locator, Reason, State, Visit
-from gossamer.rules.policy import BUSY, Policy
-from gossamer.rules.revisits import FIRST, Found
+from gossamer.frontier.settling import Settling, key_of
+from gossamer.model import Exclusion, Locator, Reason, Visit
+from gossamer.rules.policy import Policy
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
 from gossamer.rules.yields import Standing
 
-HOST_FAULTS = frozenset(
-    {Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS, Reason.PROXY}
-)  # others are a page's own
 _HOSTS_AT_ONCE = 64  # brought into memory together
 _EXCLUDED_AT_ONCE = 2000  # visits of a host, in one turn of the loop
 _MOMENT = 0.05  # seconds
@@ -68,9 +64,7 @@ class Frontier:
         self.policy = policy
         self.scope = scope
         self.schedule = Schedule(policy.domain_connections, policy.address_connections)
-        self.leased = 0
         self._now = now  # of the last lease: a host with new links is offered as of then
-        self._random = random.Random(now)  # noqa: S311 - jitter
         self._database = Database(path, config.memory)
         self._changes = self._database.visits
         self.counts = self._open(config.partitions)
@@ -80,10 +74,16 @@ class Frontier:
         self._roster = Roster(
             self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested
         )
-        self._robots = RobotsVisits(self._database, self._roster, self._back_off, self._reoffer)
         self.repeats = Repeats(self._database, self._roster, self.schedule)
         self.review = Review(self._database, self._roster, self.counts, self._enqueue)
         self.revisits = Revisits(self._database, self._roster, self.counts, fresh, policy, rate, self._enqueue_again)
+        self._settling = Settling(self._database, self._roster, self.schedule, self.counts, self.revisits, policy, now)
+        # Names of this class, without a second call for every page.
+        self.settle_page, self.settle_missing = self._settling.settle_page, self._settling.settle_missing
+        self.settle_source, self.settle_excluded = self._settling.settle_source, self._settling.settle_excluded
+        self.settle_fault, self.may_try_again = self._settling.settle_fault, self._settling.may_try_again
+        self.give_back = self._settling.give_back
+        self._robots = RobotsVisits(self._database, self._roster, self._settling.back_off, self._settling.reoffer)
         limit = scope.domain_hosts
         self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
         self._intake = Intake(
@@ -156,7 +156,7 @@ class Frontier:
             return
         host.level(priority).put(entry, self.counts)
         roster.touch(host)
-        self._offer(host, self._now)
+        self._settling.offer(host, self._now)
 
     # -- lease -------------------------------------------------------------------------------------------------------
 
@@ -178,12 +178,11 @@ class Frontier:
             visit = self._next_visit(host, now)
             if visit is not None:
                 visits.append(visit)
-                self.leased += 1
                 self.schedule.begin(host)
                 host.due = now if host.burst + 1 < host.manners.burst else now + host.delay
             else:
                 self.schedule.pass_on(host, now)
-            self._offer(host, now)
+            self._settling.offer(host, now)
         if self.revisits.on:
             self.revisits.leased(sum([visit.before is None and not visit.robots for visit in visits]))
         return visits
@@ -192,7 +191,7 @@ class Frontier:
         """Bring hosts into the schedule when those there are not enough for the speed; true when one is ready."""
         hosts = self._roster.call(now, max(most, _HOSTS_AT_ONCE))
         for host in hosts:
-            self._offer(host, now)
+            self._settling.offer(host, now)
         return any(host.place is Place.READY for host in hosts)
 
     def _next_visit(self, host: HostQueue, now: float) -> Visit | None:
@@ -243,18 +242,18 @@ class Frontier:
                 reason = Exclusion.PATTERN_PAGES
             excluded += 1
             if revisit:  # what was fetched stays; it may be allowed again
-                self.revisits.put_off(host, self._key(host, entry), now)
-                self._unqueue(host, entry)
+                self.revisits.put_off(host, key_of(host, entry), now)
+                self._settling.unqueue(host, entry)
                 continue
-            self._settle(host, entry, keys.excluded_visit(entry.depth, reason))
+            self._settling.settle(host, entry, keys.excluded_visit(entry.depth, reason))
             self.counts.excluded += 1
         return None
 
     def _revisit(self, host: HostQueue, entry: Entry) -> Visit | None:
         """A visit to what was visited before; None when that was purged since."""
-        before = self.revisits.before(self._key(host, entry))
+        before = self.revisits.before(key_of(host, entry))
         if before is None:
-            self._unqueue(host, entry)
+            self._settling.unqueue(host, entry)
             return None
         host.leased[entry.number] = entry
         url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
@@ -272,181 +271,11 @@ class Frontier:
         if entry.priority >= priority:
             return False
         level.take(entry)
-        self._queue_again(host, entry, entry.tries, priority)
+        self._settling.queue_again(host, entry, entry.tries, priority)
         self.counts.aside += standing is Standing.ASIDE
         return True
 
-    def _queue_again(self, host: HostQueue, entry: Entry, tries: int, priority: int) -> None:
-        """An entry in hand goes behind the others of a level."""
-        packed = keys.pack_entry(entry.depth, tries, entry.hops, entry.scheme, entry.path)
-        host.level(priority).put(packed, self.counts)
-        host.levels[entry.priority].settle(entry)
-        self._roster.touch(host)
-
-    # -- settle ------------------------------------------------------------------------------------------------------
-
-    def settle_page(
-        self,
-        visit: Visit,
-        status: int,
-        now: float,
-        seconds: float,
-        stored: tuple[int, int, int] | Locator | None,
-        address: str = "",
-        digest: bytes = b"",
-        validators: tuple[bytes, bytes] = (b"", b""),
-        wait: float = 0.0,
-        found: Found = FIRST,
-    ) -> None:
-        """The visit brought a response, which is in the store at (file, offset, length), or what that had brought which
-        is there. A host that is BUSY asks for so many seconds.
-        """
-        host = self._roster.hosts[visit.host]
-        entry = host.leased.pop(visit.number)
-        before, again, changes = visit.before, b"", 0
-        if self.revisits.on or before is not None:
-            again = self._again(host, entry, visit, found, now, validators)
-        if before is not None:
-            changes = before.changes + (found.change is Change.CHANGED)
-        value = keys.pack_history(
-            State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, changes, "", validators, again
-        )
-        self._settle(host, entry, value)
-        if before is None and self._pattern_pages is not None:
-            self._pattern_pages.end(visit.url, stored=True)
-        if before is None or before.state is not State.FETCHED:
-            self.counts.fetched += 1
-            host.pages += 1
-            if before is not None:
-                self._count_less(before.state)
-        host.failures = 0
-        if host.added_delay and status not in BUSY:
-            host.recover()
-        host.rest(now, seconds)
-        if status in BUSY:
-            host.slow_down(now, wait)
-        self._release(host, now, address)
-
-    def settle_missing(self, visit: Visit, found: Found, now: float, seconds: float, wait: float = 0.0) -> None:
-        """A page that was there before is not there now, which may pass: what is known of it stays, and it is looked
-        for again soon.
-        """
-        host = self._roster.hosts[visit.host]
-        entry = host.leased.pop(visit.number)
-        before = visit.before
-        assert before is not None
-        value = keys.pack_history(
-            before.state, visit.depth, before.status, before.fetched_at, visit.tries + 1, before.stored, before.digest,
-            before.changes, before.reason, before.validators, self._again(host, entry, visit, found, now),
-        )  # fmt: skip
-        self._settle(host, entry, value)
-        host.failures = 0
-        host.rest(now, seconds)
-        if wait:
-            host.slow_down(now, wait)
-        self._release(host, now)
-
-    def _again(
-        self,
-        host: HostQueue,
-        entry: Entry,
-        visit: Visit,
-        found: Found,
-        now: float,
-        validators: tuple[bytes, bytes] = (b"", b""),
-    ) -> bytes:
-        """What its record keeps of a visit that is to be made again."""
-        return self.revisits.settled(host, self._key(host, entry), visit, found, now, validators)
-
-    def _count_less(self, state: State) -> None:
-        self.counts.dead -= state is State.DEAD
-        self.counts.excluded -= state is State.EXCLUDED
-
-    def settle_excluded(self, visit: Visit, fault: Fault, now: float) -> None:
-        """Not wanted after all, for instance because of its type."""
-        host = self._roster.hosts[visit.host]
-        entry = host.leased.pop(visit.number)
-        tries = visit.tries + 1
-        if visit.before is not None:
-            self.revisits.put_off(host, self._key(host, entry), now)
-            self._unqueue(host, entry)
-        else:
-            history = keys.pack_history(State.EXCLUDED, visit.depth, fault.status, now, tries, reason=fault.reason)
-            self._settle(host, entry, history)
-            self.counts.excluded += 1
-        host.failures = 0
-        host.rest(now, 0.0)
-        self._release(host, now, visit=visit)
-
-    def settle_source(
-        self,
-        visit: Visit,
-        reason: Exclusion,
-        status: int,
-        now: float,
-        seconds: float,
-        stored: tuple[int, int, int] | Locator | None,
-        digest: bytes = b"",
-        validators: tuple[bytes, bytes] = (b"", b""),
-        found: Found = FIRST,
-    ) -> None:
-        """The visit brought a response that is in the store, but is no page: it was read for links (the reason says as
-        what).
-        """
-        host = self._roster.hosts[visit.host]
-        entry = host.leased.pop(visit.number)
-        before, again = visit.before, b""
-        if self.revisits.on or before is not None:
-            again = self._again(host, entry, visit, found, now, validators)
-        value = keys.pack_history(
-            State.EXCLUDED, visit.depth, status, now, visit.tries + 1, stored, digest,
-            reason=reason, validators=validators if again else (b"", b""), again=again,
-        )  # fmt: skip
-        self._settle(host, entry, value)
-        if before is None or before.state is not State.EXCLUDED:
-            self.counts.excluded += 1
-            if before is not None:
-                self._count_less(before.state)
-                self.counts.fetched -= before.state is State.FETCHED
-        host.failures = 0
-        host.rest(now, seconds)
-        if status in BUSY:
-            host.slow_down(now, 0.0)
-        self._release(host, now, visit=visit)
-
-    def may_try_again(self, visit: Visit) -> bool:
-        return visit.tries + 1 < self.policy.max_tries
-
-    def settle_fault(self, visit: Visit, fault: Fault, now: float, wait: float = 0.0) -> None:
-        """No page. The visit is tried again until its tries are used up; its host rests, longer each time, and for
-        `wait` seconds at least if it is busy.
-        """
-        host = self._roster.hosts[visit.host]
-        entry = host.leased.pop(visit.number)
-        asked = fault.reason is not Reason.PROXY  # else nobody but our own proxy was
-        tries = visit.tries + asked
-        host.fails(fault.reason)
-        if fault.reason in HOST_FAULTS:
-            host.failures += 1
-            self._back_off(host, host.failures, now)
-        elif fault.reason is Reason.BUSY:
-            host.slow_down(now, wait)
-        elif host.waiting:  # this page is at fault: others are next
-            host.rest(now, 0.0)
-        else:
-            self._back_off(host, tries, now)
-        if fault.retry and (self.may_try_again(visit) or not asked):
-            # Behind the others: a page that always fails must not keep them from being tried, nor take the host down.
-            self._queue_again(host, entry, tries, entry.priority)
-        elif visit.before is not None:
-            self.revisits.put_off(host, self._key(host, entry), now, failed=True)
-            self._unqueue(host, entry)
-        else:
-            again = self.revisits.unreachable(host, self._key(host, entry), now) if self.revisits.on else b""
-            history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, reason=fault.reason, again=again)
-            self._settle(host, entry, history)
-            self.counts.dead += 1
-        self._release(host, now, visit=visit)
+    # -- settle: robots.txt here, everything else in `Settling` ------------------------------------------------------
 
     def settle_robots(
         self,
@@ -463,72 +292,20 @@ class Frontier:
         self._robots.settle(host, robots, now, seconds, expires)
         if wait:
             host.slow_down(now, wait)
-        self._release(host, now, address)
+        self._settling.release(host, now, address)
 
     def redirect_robots(self, visit: Visit, target: str, now: float, seconds: float) -> None:
         """The rules are somewhere else; they are asked for there after the host's usual pause."""
         host = self._roster.hosts[visit.host]
         self._robots.redirect(host, target, visit.tries + 1)
         host.rest(now, seconds)
-        self._release(host, now)
+        self._settling.release(host, now)
 
-    def give_back(self, visit: Visit, now: float) -> None:
-        """A leased visit that was broken off; it waits as before. The server may have seen it, so its host rests."""
-        host = self._roster.hosts[visit.host]
-        host.due = max(host.due, now + host.delay)
-        entry = host.leased.pop(visit.number)
-        if not visit.robots:
-            host.level(entry.priority).put_back(entry)
-        self._release(host, now, visit=visit)
-
-    def _settle(self, host: HostQueue, entry: Entry, value: bytes) -> None:
-        """Write what became of a visit and take it off its queue."""
-        self._changes[self._key(host, entry)] = value
-        self._unqueue(host, entry)
-
-    @staticmethod
-    def _key(host: HostQueue, entry: Entry) -> bytes:
-        return host.visits + (entry.scheme + entry.path).encode()
-
-    def _unqueue(self, host: HostQueue, entry: Entry) -> None:
-        host.levels[entry.priority].settle(entry)
-        if entry.hops & keys.REVISIT:
-            self.counts.revisits -= 1
-        else:
-            self.counts.queued -= 1
-        self.counts.aside -= entry.priority == keys.ASIDE
-        self._roster.touch(host)
-
-    def _back_off(self, host: HostQueue, failures: int, now: float) -> None:
-        host.burst = 0
-        host.failed_at = now
-        host.due = now + self.policy.back_off(failures, host.delay, self._random.random())
-
-    def _release(self, host: HostQueue, now: float, address: str = "", visit: Visit | None = None) -> None:
-        """`visit`: one that brought no page."""
-        self.leased -= 1
-        if visit is not None and visit.before is None and self._pattern_pages is not None:
-            self._pattern_pages.end(visit.url, stored=False)
-        self.schedule.end(host, now)
-        if address and address != host.address and not host.leased:
-            host.address = address
-            self.schedule.group(host)
-        self._roster.touch(host)
-        self._offer(host, now)
-
-    def _offer(self, host: HostQueue, now: float) -> None:
-        if host.place is Place.IDLE and host.open:
-            self.schedule.offer(host, now, self.policy.is_down(host.failures))
-
-    def _reoffer(self, host: HostQueue, now: float) -> None:
-        """Its turn was put off."""
-        if host.place is Place.READY:
-            self.schedule.drop(host)
-            self._offer(host, now)
+    # -- what operators change ---------------------------------------------------------------------------------------
 
     def change_policy(self, policy: Policy, now: float, fresh: FreshConfig = _NOT_AGAIN, rate: float = 0.0) -> None:
         """Other delays, limits and blocks hold from now on, also for hosts whose turn was already set."""
-        self.policy = self._intake.policy = policy
+        self.policy = self._intake.policy = self._settling.policy = policy
         self.revisits.change(fresh, policy, rate)
         self._limit_patterns(policy)
         self.schedule.limit(policy.domain_connections, policy.address_connections)
@@ -537,8 +314,8 @@ class Frontier:
                 self.schedule.drop(host)
             if not host.leased:
                 self.schedule.group(host)
-            self._reoffer(host, now)  # it may have another priority
-            self._offer(host, now)
+            self._settling.reoffer(host, now)  # it may have another priority
+            self._settling.offer(host, now)
 
     def call(self, names: Iterable[str], now: float, at_once: bool = False) -> None:
         """Bring these hosts into memory: their turn is to be decided now, wherever in the index they are. `at_once` is
@@ -550,7 +327,7 @@ class Frontier:
                 host.due, host.failures = min(host.due, now), 0
             if host.place is not Place.HELD:
                 self.schedule.drop(host)
-                self._offer(host, now)
+                self._settling.offer(host, now)
 
     def retry_hosts(self, now: float, names: Iterable[str] | None = None) -> int:
         """Hosts that are down, these or all, get one more chance after their usual delay. Gives how many that are, of
@@ -559,21 +336,26 @@ class Frontier:
         revived = self._roster.revive(now, names)
         for host in revived:
             self.schedule.drop(host)
-            self._offer(host, now)
+            self._settling.offer(host, now)
         return len(revived)
 
     def _limit_patterns(self, policy: Policy) -> None:
         if self._pattern_pages is None and policy.urls is not None and policy.urls.capped:
-            self._pattern_pages = PatternPages(self.counts.pattern_pages)
+            self._pattern_pages = self._settling.pattern_pages = PatternPages(self.counts.pattern_pages)
         if self._pattern_pages is not None:
             self._pattern_pages.change(policy.urls)
 
     # -- commit ------------------------------------------------------------------------------------------------------
 
     @property
+    def leased(self) -> int:
+        """Visits in hand, those of robots.txt included."""
+        return self.schedule.leased
+
+    @property
     def exhausted(self) -> bool:
         """Nothing in hand, and nothing left but the queues of hosts that are down."""
-        if self.leased or self._intake.waiting or not self.schedule.empty:
+        if self.schedule.leased or self._intake.waiting or not self.schedule.empty:
             return False
         self._activate(self._now, 1)
         return self.schedule.empty and not self._roster.busy

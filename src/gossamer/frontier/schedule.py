@@ -36,6 +36,7 @@ class Schedule:
         self._picks = 0
         self.ready = 0
         self.waiting = 0  # those that are down not counted
+        self.leased = 0  # visits in hand, of all hosts
 
     def limit(self, domain_connections: int, address_connections: int) -> None:
         """The limits that hold from now on."""
@@ -131,11 +132,13 @@ class Schedule:
 
     def begin(self, host: HostQueue) -> None:
         """A visit of this host is in hand."""
+        self.leased += 1
         for group in host.groups:
             self._in_hand[group] = self._in_hand.get(group, 0) + 1
 
     def end(self, host: HostQueue, now: float) -> None:
         """It no longer is; a host that was held for it may come."""
+        self.leased -= 1
         for group in host.groups:
             left = self._in_hand[group] - 1
             if left:

@@ -1,0 +1,234 @@
+"""What is done with the response to a visit: parse -> store -> links back -> settle, in this order.
+
+The flow of the loop closes here: what the fetcher brought goes to parser, store and frontier, none of which knows of
+the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+from gossamer.agent.earlier import Earlier
+from gossamer.agent.findings import Findings
+from gossamer.agent.newness import Newness, into_itself
+from gossamer.agent.page_links import PageLinks
+from gossamer.agent.revisiting import Revisiting, is_same
+from gossamer.agent.sources import Sources
+from gossamer.agent.statistics import Meter, Statistics
+from gossamer.config import Config
+from gossamer.fetch import Fetcher
+from gossamer.frontier import Frontier
+from gossamer.model import Before, Change, Exclusion, Fault, Locator, Page, Reason, State, Visit
+from gossamer.parse.directory import lists_directory
+from gossamer.rules.head_first import HeadFirst
+from gossamer.rules.policy import BUSY, USUAL_PRIORITY, retry_after
+from gossamer.rules.reserved import Reserved
+from gossamer.rules.revisits import FIRST, Found
+from gossamer.store import Store, payload_digest
+
+_EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
+
+
+class Responses:
+    """Invariant: a visit is settled last, when what is kept of it is in the store and its links are in the frontier."""
+
+    def __init__(
+        self,
+        config: Config,
+        frontier: Frontier,
+        fetcher: Fetcher,
+        store: Store,
+        sources: Sources,
+        findings: Findings,
+        statistics: Statistics,
+        meter: Meter,
+        token: str,
+    ) -> None:
+        self.change(config)
+        self._frontier = frontier
+        self._scope = frontier.scope
+        self._fetcher = fetcher
+        self._store = store
+        self._sources = sources
+        self._statistics = statistics
+        self._meter = meter
+        self._links = PageLinks(config.parse, sources, token, statistics)
+        self._newness = Newness(frontier.repeats, statistics, findings, config.scope.max_depth)
+        self._earlier = Earlier(store.directories, config.fetch.max_body, frontier.stored)
+        self._revisiting = Revisiting(frontier, self._earlier, statistics)
+        self.on_page: Callable[[Visit, Page], None] | None = None
+
+    def change(self, config: Config) -> None:
+        """The settings from now on."""
+        self._config = config
+        self._reserved = Reserved(config.scope.reserved)
+
+    def close(self) -> None:
+        self._earlier.close()
+
+    def visited(self, visit: Visit, page: Page) -> None:
+        busy = page.status in BUSY
+        wait = retry_after(page.header("retry-after"), page.fetched_at) if busy else 0.0
+        if busy and self._frontier.may_try_again(visit):
+            self._statistics.count_failure(Reason.BUSY)
+            fault = Fault(Reason.BUSY, True, "", page.fetched_at, page.status)
+            self._frontier.settle_fault(visit, fault, page.fetched_at, wait)
+            return
+        if self._reserved and self._reserved.found_in(*_texts(page)):
+            fault = Fault(Reason.RESERVED, False, "", page.fetched_at, page.status)
+            self._statistics.left_out += 1
+            self._frontier.settle_excluded(visit, fault, page.fetched_at)
+            return
+        if visit.before is not None and self._stays(visit, page, visit.before, wait):
+            return
+        stages = self._meter.stages
+        started = perf_counter()
+        digest = payload_digest(page.raw)
+        digested = perf_counter()
+        content = self._newness.content(visit, page, digest)
+        looked_up = perf_counter()
+        if visit.before is None:
+            links = self._newness.links(visit, page, content, self._links.of)
+            found = self._revisiting.first(page) if self._config.fresh.keep_fresh else FIRST
+            change = ""
+        else:
+            links = [] if is_same(visit.before, digest) else self._links.of(page)
+            found = self._revisiting.found(visit, page, digest, links)
+            change = found.change
+            self._revisiting.count(found)
+        parsed = perf_counter()
+        stored: tuple[int, int, int] | Locator = self._store.append(page, digest, content.stored, change)
+        if visit.before is not None and visit.before.stored is not None and is_same(visit.before, digest):
+            stored = visit.before.stored  # where the payload is
+        appended = perf_counter()
+        barren = self._newness.is_barren(visit, page, content, links)
+        if links:
+            self._add(visit, page, links, barren)
+        address = self._fetcher.own_address(visit.host, page)
+        self._frontier.settle_page(
+            visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait, found
+        )
+        stages["frontier"] += perf_counter() - appended + looked_up - digested
+        stages["store"] += appended - parsed + digested - started
+        stages["parse"] += parsed - looked_up
+        self._statistics.count_page(page.status)
+        if self.on_page is not None and change != Change.SAME:
+            self.on_page(visit, page)
+
+    def _stays(self, visit: Visit, page: Page, before: Before, wait: float) -> bool:
+        """Whether what is stored of a page that was visited again stays as it is."""
+        revisiting = self._revisiting
+        unmodified = page.status == 304 and any(visit.validators)
+        if not unmodified and revisiting.is_missing(before, page):
+            found = Found(Change.SAME, missing=before.missing + 1)
+            self._frontier.settle_missing(visit, found, page.fetched_at, page.seconds, wait)
+            revisiting.count(found)
+            return True
+        if unmodified:
+            found, copy = revisiting.unmodified(before)
+            if copy is not None:
+                self._store.append(page, copy.digest, copy.refers_to, found.change)
+                self._statistics.count_page(page.status)
+        elif before.is_page or page.status != before.status or not is_same(before, payload_digest(page.raw)):
+            return False
+        else:  # an error or a redirect as it was
+            found = Found(Change.SAME, is_page=False)
+        revisiting.count(found)
+        etag, modified = page.validators
+        validators = etag or before.validators[0], modified or before.validators[1]
+        address = self._fetcher.own_address(visit.host, page)
+        if before.state is State.EXCLUDED:
+            self._frontier.settle_source(
+                visit, Exclusion(before.reason), before.status, page.fetched_at, page.seconds, before.stored,
+                before.digest, validators, found,
+            )  # fmt: skip
+        else:
+            self._frontier.settle_page(
+                visit, before.status, page.fetched_at, page.seconds, before.stored, address, before.digest, validators,
+                wait, found,
+            )  # fmt: skip
+        return True
+
+    def _add(self, visit: Visit, page: Page, links: list[str], barren: bool) -> None:
+        hops = visit.hops + 1 if 300 <= page.status < 400 else 0
+        # What a server lists of its own directories has an end.
+        own = [] if barren or lists_directory(page.body, page.url, links) else into_itself(page.url, links)
+        if own:
+            self._frontier.add(own, visit.depth + 1, USUAL_PRIORITY, hops, suspect=True)
+            known = set(own)
+            links = [link for link in links if link not in known]
+        self._frontier.add(links, visit.depth + 1, USUAL_PRIORITY, hops, suspect=barren)
+
+    def source_visited(self, visit: Visit, page: Page) -> None:
+        """Not a page of the crawl, but perhaps a sitemap or a feed: stored as robots.txt is, and read for links."""
+        if page.status in BUSY and self._frontier.may_try_again(visit):
+            self.visited(visit, page)  # that is: tried again
+            return
+        if visit.before is not None and self._stays(visit, page, visit.before, 0.0):
+            return
+        kind = self._sources.read(visit, page)
+        if not kind and visit.source and page.wanted and not self._scope.judge(visit.url):
+            visit.depth += 1  # robots.txt calls a page a sitemap: its host's front page has one more link
+            self.visited(visit, page)
+            return
+        if not kind and not visit.source:
+            fault = Fault(Reason.UNWANTED_TYPE, False, page.content_type or "", page.fetched_at, page.status)
+            self._statistics.left_out += 1
+            self._frontier.settle_excluded(visit, fault, page.fetched_at)
+            return
+        self._statistics.sources += 1
+        digest = payload_digest(page.raw)
+        found = Found(is_page=False)
+        if visit.before is not None:
+            same = is_same(visit.before, digest)
+            found = Found(Change.SAME if same else Change.CHANGED, is_page=False)
+        stored = self._store.append(page, digest)
+        self._frontier.settle_source(
+            visit, Exclusion(kind or "sitemap"), page.status, page.fetched_at, page.seconds, stored, digest,
+            page.validators, found,
+        )  # fmt: skip
+
+    def failed(self, visit: Visit, fault: Fault) -> None:
+        if _excludes(fault):
+            self._statistics.left_out += 1
+            self._frontier.settle_excluded(visit, fault, fault.fetched_at)
+            return
+        self._statistics.count_failure(fault.reason)
+        dead = self._frontier.counts.dead
+        self._frontier.settle_fault(visit, fault, fault.fetched_at)
+        self._statistics.faults += self._frontier.counts.dead - dead
+
+    def goes_on(self, visit: Visit, outcome: Page | Fault, head_first: HeadFirst) -> bool:
+        """Whether this was a HEAD that a GET must follow, after the host's pause. Servers that know no HEAD answer with
+        an error, or not at all: the GET will show what there is.
+        """
+        if isinstance(outcome, Page):
+            known = outcome.content_type is not None and 200 <= outcome.status < 300
+            settled = outcome.status in BUSY and self._frontier.may_try_again(visit)
+        else:
+            known, settled = outcome.reason is Reason.UNWANTED_TYPE, _excludes(outcome)
+        if known:
+            head_first.shown(visit)
+        if visit.head and not settled:
+            head_first.answered(visit)
+            return True
+        head_first.settled(visit)
+        return False
+
+
+def _texts(page: Page) -> tuple[str, ...]:
+    """The source of a page that is text, and the same with what is written as `&amp;` in plain letters."""
+    kind = (page.content_type or "text/html").partition(";")[0]
+    if not kind.startswith("text/") and not kind.endswith(("xml", "json", "javascript")):
+        return ()
+    from gossamer.parse.charset import decode  # only who reserves strings needs them
+    from gossamer.parse.references import unescape
+
+    source, _ = decode(page.body, page.content_type)
+    return source, unescape(source)
+
+
+def _excludes(fault: Fault) -> bool:
+    """Not wanted, rather than failed. Too large with a status: the headers came, and said that the body is."""
+    return fault.reason in _EXCLUSIONS or (fault.reason is Reason.TOO_LARGE and fault.status > 0)
