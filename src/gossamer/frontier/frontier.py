@@ -596,7 +596,7 @@ class Frontier:
         """Everything since the last commit becomes durable, in one synced batch."""
         self._intake.resolve()
         self._roster.save()
-        self.revisits.save()
+        self.revisits.save(self._now)
         self._save_counts(clean)
         for name, value in meta.items():
             self._changes[keys.META + name.encode()] = value

@@ -78,6 +78,10 @@ class Intervals:
 
     def wait(self, page: PageFacts) -> float:
         """Seconds between visits to a page, by all that is known now."""
+        return self._decided(page)[0]
+
+    def _decided(self, page: PageFacts) -> tuple[float, float]:
+        """And the price at which that is."""
         origin = page.origin
         host = origin.host
         self._judge()
@@ -88,7 +92,7 @@ class Intervals:
             capacity = capacity_of(host.delay, has_new(host), self._config)
             fresh.judge(self._prior, capacity, self.bounds(origin, ""))
             belief, price = fresh.belief(place_number(page.path), page.seen), max(self._price, fresh.price)
-        return self.bounds(origin, page.url).wait(belief, price / self._worth(page))
+        return self.bounds(origin, page.url).wait(belief, price / self._worth(page)), price
 
     def bounds(self, origin: Origin | HostQueue, url: str) -> Bounds:
         """Between which visits to a page are: by what holds for its URL, or its host, or all."""
@@ -98,24 +102,27 @@ class Intervals:
         priority = priority_of(self._policy, page.origin.manners, page.url)
         return worth(page.depth, priority, page.gained, page.is_page)
 
-    def tell(self, page: PageFacts, checked_at: float) -> None:
-        """A page was visited then, last."""
-        known = Known(place_number(page.path), page.seen, checked_at, self._worth(page))
+    def tell(self, page: PageFacts, checked_at: float) -> float:
+        """A page was visited then, last; gives the seconds until it is to be visited again."""
+        wait, price = self._decided(page)
+        known = Known(place_number(page.path), page.seen, checked_at, self._worth(page), wait, price)
         host = page.origin.host
         if host is not None and (fresh := self.of(host)).census.tell(page.number, known):
             fresh.told()
         if self._census.tell(page.number, known):
             self._told += 1
             self._changed = True
+        return wait
 
-    def forget(self, page: PageFacts) -> None:
-        """It is none any more."""
+    def forget(self, page: PageFacts) -> float:
+        """It is none any more; gives the same."""
         host = page.origin.host
         if host is not None and (fresh := self.of(host)).census.forget(page.number):
             fresh.told()
         if self._census.forget(page.number):
             self._told += 1
             self._changed = True
+        return self.wait(page)
 
     @staticmethod
     def of(host: HostQueue) -> HostFreshness:

@@ -31,7 +31,7 @@ _MOST_WAITING: Final = 20_000
 _AHEAD: Final = 10.0  # seconds of a host's time for which visits are queued
 _LOOK_AGAIN: Final = 0.25  # seconds after there was nothing due
 _A_LITTLE: Final = 0.05  # of an interval: a visit that would now be due that much later is made
-_SAVED: Final = 60.0  # seconds of allowed visits that are saved up
+_SAVED: Final = 3600.0  # seconds of allowed visits that are saved up
 _MOST_CREDIT: Final = 1000.0
 _SOON: Final = 3600.0  # seconds after which a page that was not there is looked for again, at most
 _MOST_FAILURES: Final = 6
@@ -62,7 +62,9 @@ class Revisits:
         self._counts = counts
         self._enqueue = enqueue
         self._intervals = Intervals(database, config, policy, rate)
-        self._cursor = keys.due_key(counts.due_from, b"")  # nothing that is due is before
+        self._cursor = keys.due_key(counts.due_from, b"")  # nothing that is due is before, or will be
+        self._reached = counts.due_from  # all that the last commit knows is taken up to then
+        self._committed_at = counts.due_from
         self._look_again = 0.0
         self._credit = 0.0  # visits that known URLs may have, since new ones had theirs
         self._saved, self._saved_at = 1.0, 0.0
@@ -82,7 +84,7 @@ class Revisits:
 
     def next_moment(self, now: float) -> float | None:
         """When the first visit will be queued of those that the last commit knows; None: none will."""
-        for key, _ in self._database.scan_due(self._cursor) if self.on else ():
+        for key, _ in self._due(float("inf"), 1) if self.on else ():
             due, rate = float(keys.read_due_key(key)[0]), self._config.revisit_rate
             allowed = now + (1 - self._saved) / rate if rate and self._saved < 1 else now
             return max(due, self._look_again, allowed)
@@ -107,9 +109,8 @@ class Revisits:
             self._intervals.lag = 0.0
             self._look_again = now + _LOOK_AGAIN
             return
-        self._cursor = taken[-1][0] + b"\0"
-        self._counts.due_from = keys.read_due_key(self._cursor)[0]
-        self._intervals.lag = now - self._counts.due_from
+        self._reached = keys.read_due_key(taken[-1][0])[0]
+        self._intervals.lag = now - self._reached
         visits = [keys.read_due_key(key) for key, _ in taken]
         values = self._database.visits_at([visit for _, visit in visits])
         for (key, why), (due, visit), value in zip(taken, visits, values, strict=True):
@@ -119,10 +120,12 @@ class Revisits:
 
     def _due(self, now: float, most: int) -> list[tuple[bytes, bytes]]:
         found: list[tuple[bytes, bytes]] = []
+        changes = self._database.due
         for key, why in self._database.scan_due(self._cursor):
             if keys.read_due_key(key)[0] > now or len(found) >= most:
                 break
-            found.append((key, why))
+            if key not in changes:  # or it was taken since the last commit
+                found.append((key, why))
         return found
 
     def _allowed(self, now: float, busy: bool) -> int:
@@ -141,7 +144,9 @@ class Revisits:
         visit, before = keys.read_visit(key, value), keys.read_before(value)
         page = self._facts(visit.url, visit.depth, key, Seen.unpack(before.seen), before.gained)
         if not decided and before.is_page and not before.missing:
-            wait = self._intervals.wait(page)
+            wait = self._intervals.tell(page, before.fetched_at)
+            if before.is_new:
+                wait *= _spread(page.number)
             if before.fetched_at + (1 - _A_LITTLE) * wait > now:
                 self._put(key, value, before.fetched_at + wait, now)
                 return
@@ -170,7 +175,7 @@ class Revisits:
         self._database.visits[key] = keys.with_due(value, self._note(key, due, now, why))
 
     def _note(self, key: bytes, due: float, now: float, why: bytes = b"") -> int:
-        moment = max(int(due), int(now) + 1)  # the cursor is not behind now
+        moment = max(int(due), int(now) + 1, self._counts.due_from + 1)
         self._database.due[keys.due_key(moment, key)] = why
         return moment
 
@@ -211,10 +216,9 @@ class Revisits:
                 gained = gained_on_average(gained, found.gained)
         page = self._facts(visit.url, visit.depth, key, seen, gained, found.is_page)
         if found.is_page:
-            self._intervals.tell(page, before.fetched_at if before is not None and found.missing else now)
+            wait = self._intervals.tell(page, before.fetched_at if before is not None and found.missing else now)
         else:
-            self._intervals.forget(page)
-        wait = self._intervals.wait(page)
+            wait = self._intervals.forget(page)
         if before is None:
             wait *= _spread(page.number)
         elif found.missing:
@@ -259,9 +263,16 @@ class Revisits:
         """The share of copies that are what their servers show, and the seconds since they are not, as estimated."""
         return self._intervals.freshness(now)
 
-    def save(self) -> None:
-        """Put what changed into the database's changes."""
+    def save(self, now: float) -> None:
+        """Put what changed into the database's changes.
+
+        What was noted since the last commit is due later than that, and cannot be seen before this one: up to then
+        nothing is left that could be due. So what was taken is passed over only once.
+        """
         self._intervals.save()
+        self._counts.due_from = max(min(self._committed_at, self._reached), self._counts.due_from)
+        self._cursor = keys.due_key(self._counts.due_from, b"")
+        self._committed_at = int(now)
 
     def _facts(self, url: str, depth: int, key: bytes, seen: Seen, gained: int = 0, is_page: bool = True) -> PageFacts:
         start, path = split(url)
@@ -290,9 +301,8 @@ class Revisits:
     def _enrol_one(self, key: bytes, value: bytes, now: float) -> None:
         visit = keys.read_visit(key, value)
         page = self._facts(visit.url, visit.depth, key, Seen(), is_page=200 <= visit.status < 300)
-        if page.is_page:
-            self._intervals.tell(page, visit.fetched_at)
-        due = visit.fetched_at + self._intervals.wait(page) * _spread(page.number)
+        wait = self._intervals.tell(page, visit.fetched_at) if page.is_page else self._intervals.wait(page)
+        due = visit.fetched_at + wait * _spread(page.number)
         self._put(key, keys.with_again(value, keys.pack_again(0, page.seen.pack(), 0, 0, 0, 0)), due, now)
 
 

@@ -36,6 +36,11 @@ class Before(msgspec.Struct, frozen=True, gc=False):
     missing: int = 0  # visits in a row that found nothing
 
     @property
+    def is_new(self) -> bool:
+        """It was visited once only."""
+        return not (self.changes or self.unchanged)
+
+    @property
     def is_page(self) -> bool:
         return self.state is State.FETCHED and 200 <= self.status < 300
 

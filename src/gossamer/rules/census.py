@@ -15,14 +15,16 @@ from typing import Final
 
 import msgspec
 
-from gossamer.rules.change_rate import DAY, RATES, Belief, Seen, Weights
+from gossamer.rules.change_rate import DAY, RATES, Belief, Seen, Weights, packed, unpacked
 
 _ALL: Final = 1 << 32  # hashes
-_PACKED: Final = struct.Struct("<IH5sIB")  # hash, place, seen, checked at, weight
+_PACKED: Final = struct.Struct("<IH5sIBHH")  # hash, place, seen, checked at, weight, wait, price
 _HEAD: Final = struct.Struct("<Q")
 _WEIGHT_0, _WEIGHTS = 128, 16  # a weight is noted as 16 times its binary logarithm, and 128
 _NEIGHBOURS: Final = 4  # pages of a place say as much of a new one there as all the others
 _AS_USUAL: Final = 10  # pages say as much of all as what is usual
+_ENOUGH: Final = 10  # pages
+_MOST_WRONG: Final = 5.0
 _CLOSE: Final = 0.02
 _ROUNDS: Final = 32
 _LEAST_PRICE, _MOST_PRICE = 1e-3, 1e12
@@ -44,6 +46,8 @@ class Known(msgspec.Struct, frozen=True, gc=False):
     seen: Seen
     checked_at: float
     weight: float = 1.0
+    wait: float = 0.0  # seconds until its next visit, as was decided then
+    price: float = 0.0  # at which it was
 
 
 class Bounds(msgspec.Struct, frozen=True, gc=False):
@@ -53,9 +57,11 @@ class Bounds(msgspec.Struct, frozen=True, gc=False):
     most: float
     chance: float = 0.1
 
+    def soonest(self, belief: Belief) -> float:
+        return min(max(self.least, belief.until(self.chance)), self.most)
+
     def wait(self, belief: Belief, price: float) -> float:
-        least = max(self.least, belief.until(self.chance))
-        return belief.wait(price, min(least, self.most), self.most)
+        return belief.wait(price, self.soonest(belief), self.most)
 
 
 class Census:
@@ -63,23 +69,27 @@ class Census:
 
     __slots__ = ("_hashes", "_pages", "limit", "most")
 
-    def __init__(self, most: int, packed: bytes = b"") -> None:
+    def __init__(self, most: int, kept: bytes = b"") -> None:
         self.most = most
         self.limit = _ALL
         self._hashes: list[int] = []  # sorted
         self._pages: list[Known] = []
-        if packed:
-            (self.limit,) = _HEAD.unpack_from(packed)
-            for number, place, seen, checked_at, weight in _PACKED.iter_unpack(packed[_HEAD.size :]):
+        if kept:
+            (self.limit,) = _HEAD.unpack_from(kept)
+            for number, place, seen, checked_at, weight, wait, price in _PACKED.iter_unpack(kept[_HEAD.size :]):
                 self._hashes.append(number)
                 weight = 2 ** ((weight - _WEIGHT_0) / _WEIGHTS)
-                self._pages.append(Known(place, Seen.unpack(seen), float(checked_at), weight))
+                page = Known(place, Seen.unpack(seen), float(checked_at), weight, unpacked(wait), unpacked(price))
+                self._pages.append(page)
 
     def pack(self) -> bytes:
         rows = [
-            _PACKED.pack(number, page.place, page.seen.pack(), int(page.checked_at), _packed_weight(page.weight))
+            _PACKED.pack(
+                number, page.place, page.seen.pack(), int(page.checked_at), _packed_weight(page.weight),
+                packed(page.wait), packed(page.price),
+            )
             for number, page in zip(self._hashes, self._pages, strict=True)
-        ]
+        ]  # fmt: skip
         return _HEAD.pack(self.limit) + b"".join(rows)
 
     def __len__(self) -> int:
@@ -140,7 +150,7 @@ class Census:
 
     def price(self, budget: float, bounds: Bounds, prior: Weights, before: float) -> float:
         """At which all pages take so many visits a second; 0 when they would not take them for nothing."""
-        demand = _Demand([(page.seen.likely(prior), page.weight) for page in self._pages], bounds, self._scale)
+        demand = _Demand(self._pages, prior, bounds, self._scale)
         if not self._pages or demand.at(0.0) <= budget:
             return 0.0
         low = high = 0.0
@@ -181,18 +191,23 @@ class Census:
 class _Demand:
     """Visits a second that pages take, by what a visit must be worth."""
 
-    def __init__(self, pages: list[tuple[Belief, float]], bounds: Bounds, scale: float) -> None:
+    def __init__(self, pages: list[Known], prior: Weights, bounds: Bounds, scale: float) -> None:
         self._scale = scale
         self._most = bounds.most
-        self._pages = [
-            (belief, weight, min(max(bounds.least, belief.until(bounds.chance)), bounds.most))
-            for belief, weight in pages
-        ]
+        self._pages = [(belief := page.seen.likely(prior), page.weight, bounds.soonest(belief)) for page in pages]
+        # More is known of a page where it is than here: what was decided there shows by how much this is wrong.
+        decided = [(page, one) for page, one in zip(pages, self._pages, strict=True) if page.wait]
+        if len(decided) >= _ENOUGH:
+            here = sum([1 / self._wait(one, page.price) for page, one in decided])
+            there = sum([1 / page.wait for page, _ in decided])
+            self._scale *= min(max(there / here, 1 / _MOST_WRONG), _MOST_WRONG)
+
+    def _wait(self, page: tuple[Belief, float, float], price: float) -> float:
+        belief, weight, least = page
+        return belief.wait(price / weight, least, self._most)
 
     def at(self, price: float) -> float:
-        most = self._most
-        waits = [belief.wait(price / weight, least, most) for belief, weight, least in self._pages]
-        return sum([1 / wait for wait in waits]) * self._scale
+        return sum([1 / self._wait(page, price) for page in self._pages]) * self._scale
 
 
 def _mixed(pages: Iterable[Known], prior: Weights, others: Weights, count: float) -> Weights:

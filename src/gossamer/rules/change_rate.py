@@ -84,12 +84,12 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
     def pack(self) -> bytes:
         """Five bytes."""
         changes = min(round(self.changes * _CHANGES), 255)
-        return _PACKED.pack(_step(self.unchanged), changes, _step(self.interval))
+        return _PACKED.pack(packed(self.unchanged), changes, packed(self.interval))
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
         unchanged, changes, interval = _PACKED.unpack(packed)
-        return cls(_seconds(unchanged), changes / _CHANGES, _seconds(interval)) if changes else cls(_seconds(unchanged))
+        return cls(unpacked(unchanged), changes / _CHANGES, unpacked(interval)) if changes else cls(unpacked(unchanged))
 
 
 class Belief:
@@ -162,10 +162,10 @@ class Belief:
         return wait
 
 
-def _step(seconds: float) -> int:
+def packed(seconds: float) -> int:
     """In 65,535 steps, each a little more than the one before; 0 is nothing."""
     return 0 if seconds < 1 else 1 + round(log(min(seconds, _LONGEST)) / log(_LONGEST) * 65534)
 
 
-def _seconds(step: int) -> float:
+def unpacked(step: int) -> float:
     return exp((step - 1) / 65534 * log(_LONGEST)) if step else 0.0
