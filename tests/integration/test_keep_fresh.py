@@ -278,6 +278,16 @@ def test_a_minimum_and_a_pattern_bound_the_intervals(tmp_path: Path, clock: Fake
         assert 24 * 30 * 0.9 < hourly.visits <= 24 * 30 + 2
 
 
+def test_a_host_that_rests_long_is_visited_again_all_the_time(tmp_path: Path, clock: FakeClock) -> None:
+    with TinyWeb() as web:
+        urls = [f"http://a.test/{number}" for number in range(12)]
+        pages = [Page(web, url) for url in urls]
+        crawl = started(tmp_path, web, clock, policy__delay=600, fresh__max_interval="1h")  # more than it can take
+        crawl.run(*urls, seconds=DAY)
+        assert sum(page.visits for page in pages) > 0.8 * DAY / 600
+        assert min(page.visits for page in pages) >= 8
+
+
 def test_robots_that_forbid_later_are_obeyed_and_what_was_fetched_stays(tmp_path: Path, clock: FakeClock) -> None:
     with TinyWeb() as web:
         page = Page(web, "http://a.test/")

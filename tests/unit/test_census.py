@@ -54,7 +54,7 @@ def test_it_is_kept_as_it_is() -> None:
     again = Census(64, census.pack())
     assert again.pack() == census.pack()
     assert again.pages == census.pages
-    assert again.freshness(NOW, USUAL) == pytest.approx(census.freshness(NOW, USUAL), rel=0.01)
+    assert again.copies(NOW, USUAL) == pytest.approx(census.copies(NOW, USUAL), rel=0.01)
 
 
 @pytest.mark.parametrize("budget", [0.1, 1, 10])
@@ -103,14 +103,14 @@ def test_freshness_and_age_are_those_of_pages_that_change_so_often() -> None:
     census = filled(64, interval=10 * DAY)
     now = NOW + 10 * DAY  # 10 to 15 days after their visits
     prior = census.prior_of(USUAL)
-    assert census.freshness(now, prior) == pytest.approx(0.3, abs=0.1)
-    assert 3 * DAY < census.age(now, prior) < 8 * DAY
-    assert census.freshness(NOW - 100 * DAY, prior) == pytest.approx(1)  # a clock that was set back
+    freshness, age = census.copies(now, prior)
+    assert freshness == pytest.approx(0.3, abs=0.1)
+    assert 3 * DAY < age < 8 * DAY
+    assert census.copies(NOW - 100 * DAY, prior) == (pytest.approx(1), pytest.approx(0))  # a clock that was set back
 
 
 def test_nothing_is_fresh_where_there_is_nothing() -> None:
-    assert Census(5).freshness(NOW, USUAL) == 1.0
-    assert Census(5).age(NOW, USUAL) == 0.0
+    assert Census(5).copies(NOW, USUAL) == (1.0, 0.0)
 
 
 def test_pages_of_more_weight_are_visited_more_often() -> None:

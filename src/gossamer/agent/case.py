@@ -11,6 +11,7 @@ from gossamer.agent.findings import FINDING
 from gossamer.agent.progress import Progress
 from gossamer.config import Config, load
 from gossamer.errors import SeedError
+from gossamer.frontier.outlook import Outlook
 from gossamer.frontier.reader import FrontierReader, HostView, Waiting
 from gossamer.model import VisitRecord
 from gossamer.model.domain import registered_domain
@@ -29,6 +30,7 @@ class Case:
     name: str  # of its host
     path: str
     visit: VisitRecord | None
+    outlook: Outlook | None  # when it is visited again, and why then
     host: HostView | None
     rules: Robots | None  # of its host's robots.txt
     waiting: Waiting | None
@@ -76,6 +78,7 @@ def gather(reader: FrontierReader, directory: CrawlDir, text: str, now: float) -
         name,
         split(url)[1],
         reader.visit(url),
+        None if host is None else reader.outlook(url, host, config.fresh, policy, now),
         host,
         rules,
         waiting,

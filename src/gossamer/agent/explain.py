@@ -8,11 +8,13 @@ from pathlib import Path
 
 import msgspec
 
+from gossamer.agent.again import visited_again
 from gossamer.agent.case import Case, gather
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.left_out import FAULTS, left_out
 from gossamer.agent.numbers import span
 from gossamer.agent.waiting import host_sentence, soon_left_out, waits_for
+from gossamer.frontier.outlook import Outlook
 from gossamer.frontier.reader import FrontierReader, HostView
 from gossamer.model import State, VisitRecord
 from gossamer.rules.policy import BUSY
@@ -32,6 +34,10 @@ class Explanation(msgspec.Struct):
     visit: VisitRecord | None = None
     host: HostView | None = None
     host_sentence: str = ""  # how the host stands; empty where it is not known
+    again: str = (
+        ""  # when it is visited again, and why then; empty where it was not visited, or nothing is known of that
+    )
+    outlook: Outlook | None = None  # what that follows from
 
 
 def explain(home: Path, text: str, now: float | None = None) -> Explanation:
@@ -50,7 +56,16 @@ def explain_from(reader: FrontierReader, directory: CrawlDir, text: str, now: fl
     """For one who has the frontier open."""
     case = gather(reader, directory, text, time.time() if now is None else now)
     sentence = _unknown(case) if case.visit is None else _why(case, case.visit)
-    return Explanation(case.url, sentence, case.visit is not None, case.visit, case.host, host_sentence(case))
+    return Explanation(
+        case.url,
+        sentence,
+        case.visit is not None,
+        case.visit,
+        case.host,
+        host_sentence(case),
+        visited_again(case),
+        case.outlook,
+    )
 
 
 def _unknown(case: Case) -> str:
@@ -75,7 +90,7 @@ def _unknown(case: Case) -> str:
 def _why(case: Case, visit: VisitRecord) -> str:
     ago = f"{span(max(case.now - visit.fetched_at, 0.0))} ago"
     if visit.state is State.FETCHED:
-        return f"It was fetched {ago}, with status {visit.status}{_meaning(visit)}."
+        return f"It {_last(case)} {ago}, with status {visit.status}{_meaning(visit)}."
     if visit.state is State.DEAD:
         failed = "the one try failed" if visit.tries == 1 else f"all {visit.tries} tries failed, the last"
         why = FAULTS.get(visit.reason, visit.reason)
@@ -83,6 +98,14 @@ def _why(case: Case, visit: VisitRecord) -> str:
     if visit.state is State.EXCLUDED:
         return f"It is left out: {left_out(visit.reason, case)}."
     return waits_for(case)
+
+
+def _last(case: Case) -> str:
+    """What its last visit that found something was."""
+    outlook = case.outlook
+    if outlook is not None and outlook.missing:
+        return "was last to be had"
+    return "was visited and found unchanged" if outlook is not None and outlook.unchanged else "was fetched"
 
 
 def _meaning(visit: VisitRecord) -> str:

@@ -41,6 +41,14 @@ def span(seconds: float) -> str:
     return " ".join(parts[:2]) or "0 s"
 
 
+def about(seconds: float) -> str:
+    """An estimate: in one unit, of which there are at least two."""
+    for length, unit in _SPANS:
+        if seconds >= 2 * length:
+            return f"{round(seconds / length):,} {unit}"
+    return span(seconds)
+
+
 def moment(seconds: float) -> str:
     """A point in time, to the second, in UTC."""
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))

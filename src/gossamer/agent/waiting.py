@@ -18,9 +18,9 @@ def waits_for(case: Case) -> str:
     """Of a queued URL."""
     host = case.host
     if host is None:
-        return " ".join(filter(None, ("It is queued.", _crawl_waits(case))))
+        return " ".join(filter(None, ("It is queued.", crawl_waits(case))))
     sentence = _own_cause(case, host) or f"It is queued; its host {_host_waits(case, host)}."
-    return " ".join(filter(None, (sentence, _others(case, host), _tried(case), _crawl_waits(case))))
+    return " ".join(filter(None, (sentence, others(case, host), tried(case), crawl_waits(case))))
 
 
 def host_sentence(case: Case) -> str:
@@ -31,8 +31,9 @@ def host_sentence(case: Case) -> str:
     if not host.queued:
         blocked = case.policy.manners(case.name).blocked
         listed = f" It is on the blocklist ({case.blocked_by!r}), and is not visited again." if blocked else ""
-        return f"Nothing of {host.name} waits: all that is known of it was visited or left out.{listed}"
-    return " ".join(filter(None, (f"{host.name} {_host_waits(case, host)}.", _crawl_waits(case))))
+        again = " Its pages are visited again when they are due." if case.config.fresh.keep_fresh and not listed else ""
+        return f"Nothing of {host.name} waits: all that is known of it was visited or left out.{listed}{again}"
+    return " ".join(filter(None, (f"{host.name} {_host_waits(case, host)}.", crawl_waits(case))))
 
 
 # -- what is its own ---------------------------------------------------------------------------------------------------
@@ -90,7 +91,7 @@ def _last(barren: Barren, place: str) -> str:
     return f"the last {barren.row} pages looked at in {place} brought nothing new (the last one repeats {barren.like})"
 
 
-def _others(case: Case, host: HostView) -> str:
+def others(case: Case, host: HostView) -> str:
     others = host.queued - (case.waiting is not None)
     if others <= 0:
         return ""
@@ -101,7 +102,7 @@ def _others(case: Case, host: HostView) -> str:
     return f"{others:,} other URLs of the host are queued, {first}."
 
 
-def _tried(case: Case) -> str:
+def tried(case: Case) -> str:
     if case.waiting is None or not case.waiting.tries:
         return ""
     return f"It was tried before: {case.waiting.tries} of {case.policy.max_tries} tries failed."
@@ -144,7 +145,7 @@ _ENDS = {
 }
 
 
-def _crawl_waits(case: Case) -> str:
+def crawl_waits(case: Case) -> str:
     """What holds all of the crawl back."""
     progress = case.progress
     paused = "The crawl is paused: gossamer control resume goes on." if case.config.agent.paused else ""

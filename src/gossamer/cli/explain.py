@@ -45,6 +45,8 @@ def _lines(explanation: Explanation) -> list[str]:
             rows.append(
                 ("visited", f"{moment(visit.fetched_at)}, tries {visit.tries}, status {visit.status or 'none'}")
             )
+        if visit.due:
+            rows.append(("due", moment(visit.due)))
         if visit.stored is not None:
             place = visit.stored
             rows.append(("stored", f"WARC file {place.file}, offset {place.offset:,}, {place.length:,} bytes"))
@@ -52,7 +54,8 @@ def _lines(explanation: Explanation) -> list[str]:
         if validators:
             rows.append(("version", ", ".join(validators)))
     if host is not None:
-        rows.append(("host", f"{host.name}: {count(host.pages)} pages, {count(host.queued)} URLs queued"))
+        again = f", {count(host.revisits)} of them to be visited again" if host.revisits else ""
+        rows.append(("host", f"{host.name}: {count(host.pages)} pages, {count(host.queued)} URLs queued{again}"))
         asked = f", of which robots.txt asks {host.crawl_delay:g} s" if host.crawl_delay else ""
         busy = f", {host.added_delay:.1f} s of it because it said that it is busy" if host.added_delay else ""
         rows.append(("delay", f"{host.delay:.3g} s between visits{asked}{busy}"))
@@ -60,7 +63,7 @@ def _lines(explanation: Explanation) -> list[str]:
         rows.append(("robots", robots))
         if host.failures:
             rows.append(("failures", f"{host.failures} in a row; rests until {moment(host.due)}"))
-    said = [explanation.sentence]
+    said = [explanation.sentence, explanation.again] if explanation.again else [explanation.sentence]
     if explanation.host_sentence and not (visit is not None and visit.state is State.QUEUED):  # which tells it already
         said.append(explanation.host_sentence)
     return [explanation.url, *said, "", *(f"{label:<9} {text}" for label, text in rows)]

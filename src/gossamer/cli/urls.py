@@ -28,7 +28,8 @@ _CHUNK = 4096
 def urls(directory: Path, state: str | None) -> int:
     """List the known URLs.
 
-    One line of JSON for each: url, state, status, depth, fetched_at, tries, reason. Works while a crawl runs.
+    One line of JSON for each: url, state, status, depth, fetched_at, tries, reason, due, changes.
+    Works while a crawl runs.
     """
     from gossamer import agent
     from gossamer.model import State
@@ -72,4 +73,6 @@ def _lines(records: Iterable[VisitRecord]) -> Iterator[dict[str, object]]:
             "fetched_at": datetime.fromtimestamp(record.fetched_at, UTC) if record.fetched_at else None,
             "tries": record.tries,
             "reason": record.reason or None,
+            "due": datetime.fromtimestamp(record.due, UTC) if record.due else None,
+            "changes": record.changes,
         }

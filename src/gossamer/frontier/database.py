@@ -287,6 +287,10 @@ class ReadOnlyDatabase:
     def scan_visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         return _scan(self._rocks, prefix, prefix)
 
+    def host(self, key: bytes) -> bytes | None:
+        value: bytes | None = self._hosts.get(key)
+        return value
+
     def scan_hosts(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         return _scan(self._hosts, prefix, prefix)
 

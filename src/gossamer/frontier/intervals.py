@@ -13,24 +13,29 @@ from gossamer.frontier.host_freshness import HostFreshness, place_number
 from gossamer.frontier.hosts import HostQueue, Origin
 from gossamer.rules.census import USUAL, Bounds, Census, Known
 from gossamer.rules.change_rate import DAY, Seen, Weights
-from gossamer.rules.policy import Policy
+from gossamer.rules.policy import Manners, Policy
 from gossamer.rules.revisits import worth
 
 FIRST: Final = 0  # the priority of visits that are due: what may be queued is limited, so they need not wait there
 _SAMPLE: Final = 400  # pages of all hosts
 _ANEW: Final = 25  # of these, visited since prices were found last
 _ESTIMATED: Final = 10.0  # seconds that an estimate of freshness is good for
-_KEY: Final = keys.META + b"fresh"
+KEPT: Final = keys.META + b"fresh"
 
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class _Kept(msgspec.Struct):
+class Kept(msgspec.Struct):
     """What the commit keeps."""
 
     census: bytes = b""
     prior: Weights = USUAL
     price: float = 0.0
+
+
+def read_kept(stored: bytes | None) -> Kept:
+    """What was found of all pages, as of a commit; `stored`: under KEPT, if there is anything."""
+    return msgspec.msgpack.decode(stored, type=Kept) if stored else Kept()
 
 
 class PageFacts(msgspec.Struct, gc=False):
@@ -53,8 +58,7 @@ class Intervals:
 
     def __init__(self, database: Database, config: FreshConfig, policy: Policy, rate: float) -> None:
         self._database = database
-        stored = database.visit(_KEY)
-        kept = msgspec.msgpack.decode(stored, type=_Kept) if stored else _Kept()
+        kept = read_kept(database.visit(KEPT))
         self._census = Census(_SAMPLE, kept.census)
         self._prior, self._price = kept.prior, kept.price
         self._told = 0
@@ -85,27 +89,17 @@ class Intervals:
             belief, price = page.seen.likely(self._prior), self._price
         else:
             fresh = self.of(host)
-            capacity = 1 / host.delay if host.delay else 0.0
-            if has_new(host):
-                capacity *= self._config.revisit_share
+            capacity = capacity_of(host.delay, has_new(host), self._config)
             fresh.judge(self._prior, capacity, self.bounds(origin, ""))
             belief, price = fresh.belief(place_number(page.path), page.seen), max(self._price, fresh.price)
         return self.bounds(origin, page.url).wait(belief, price / self._worth(page)), price
 
     def bounds(self, origin: Origin | HostQueue, url: str) -> Bounds:
         """Between which visits to a page are: by what holds for its URL, or its host, or all."""
-        by_url, manners = self._policy.urls, origin.manners
-        least, most = manners.min_interval, manners.max_interval
-        rule = by_url.of(url) if by_url is not None and url else None
-        if rule is not None:
-            least, most = rule.min_interval or least, rule.max_interval or most
-        least, most = least or self._config.min_interval, most or self._config.max_interval
-        return Bounds(least, max(least, most))
+        return bounds_of(self._config, self._policy, origin.manners, url)
 
     def _worth(self, page: PageFacts) -> float:
-        by_url, priority = self._policy.urls, page.origin.manners.priority
-        if by_url is not None:
-            priority = by_url.priority(page.url, priority)
+        priority = priority_of(self._policy, page.origin.manners, page.url)
         return worth(page.depth, priority, page.gained, page.is_page)
 
     def tell(self, page: PageFacts, checked_at: float) -> float:
@@ -157,16 +151,36 @@ class Intervals:
         """The share of copies that are what their servers show, and the seconds since they are not, as estimated."""
         if not 0 <= now - self._estimated_at < _ESTIMATED:
             self._estimated_at = now
-            self._estimate = self._census.freshness(now, self._prior), self._census.age(now, self._prior)
+            self._estimate = self._census.copies(now, self._prior)
         return self._estimate
 
     def save(self) -> None:
         """Put what changed into the database's changes."""
         if self._changed:
             self._changed = False
-            self._database.visits[_KEY] = _encode(_Kept(self._census.pack(), self._prior, self._price))
+            self._database.visits[KEPT] = _encode(Kept(self._census.pack(), self._prior, self._price))
 
 
 def has_new(host: HostQueue) -> bool:
     """Something else waits for a host than what is due."""
     return any(level.waits for priority, level in host.levels.items() if FIRST < priority < keys.ASIDE)
+
+
+def bounds_of(config: FreshConfig, policy: Policy, manners: Manners, url: str) -> Bounds:
+    """Those of a URL; where it is empty, those of its host, which has these manners."""
+    least, most = manners.min_interval, manners.max_interval
+    rule = policy.urls.of(url) if policy.urls is not None and url else None
+    if rule is not None:
+        least, most = rule.min_interval or least, rule.max_interval or most
+    least, most = least or config.min_interval, most or config.max_interval
+    return Bounds(least, max(least, most))
+
+
+def priority_of(policy: Policy, manners: Manners, url: str) -> int:
+    return manners.priority if policy.urls is None else policy.urls.priority(url, manners.priority)
+
+
+def capacity_of(delay: float, busy: bool, config: FreshConfig) -> float:
+    """Visits a second to known pages that a host can take (0: any number). `busy`: there are new ones, too."""
+    capacity = 1 / delay if delay else 0.0
+    return capacity * config.revisit_share if busy else capacity

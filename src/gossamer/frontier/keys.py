@@ -273,6 +273,10 @@ def read_entry(packed: str) -> tuple[int, int, int, str, str]:
     )
 
 
+def is_revisit(packed: str) -> bool:
+    return bool((ord(packed[2]) - _DEPTH_0) & REVISIT)
+
+
 def read_marks(visit: Visit, hops: int) -> None:
     """Put what the third number of its entry says into a visit."""
     visit.hops = hops & HOPS

@@ -9,16 +9,19 @@ from pathlib import Path
 
 import msgspec
 
+from gossamer.config import FreshConfig
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import ReadOnlyDatabase
 from gossamer.frontier.hosts import Chunk
+from gossamer.frontier.intervals import FIRST, KEPT, Kept, read_kept
 from gossamer.frontier.notes import Notes, read_notes
+from gossamer.frontier.outlook import Circumstances, HostEstimate, Outlook, estimate, outlook
 from gossamer.frontier.rulebook import read_rules
 from gossamer.model import State, VisitRecord
 from gossamer.model.domain import partition_of, registered_domain
 from gossamer.model.url import host_of, split
-from gossamer.rules.policy import Manners
+from gossamer.rules.policy import Manners, Policy
 from gossamer.rules.robots import Robots
 from gossamer.rules.yields import Barren
 
@@ -40,6 +43,13 @@ class HostView(msgspec.Struct):
     added_delay: float = 0.0  # since it said that it is busy
     trouble: str = ""  # the reason of its last failure
     robots_failing: float = 0.0  # since when its robots.txt cannot be had
+    revisits: int = 0  # of those queued: were visited before, and are due
+    aside: int = 0  # of those queued: are not visited, while repetitions are skipped
+
+    @property
+    def new(self) -> int:
+        """URLs that wait and were not visited before."""
+        return self.queued - self.revisits - self.aside
 
 
 class Waiting(msgspec.Struct):
@@ -69,6 +79,7 @@ class HostCounts(msgspec.Struct, gc=False):
     crawl_delay: float = 0.0  # what its robots.txt asks for
     added_delay: float = 0.0  # since it said that it is busy
     trouble: str = ""  # the reason of its last failure
+    revisits: int = 0  # of those queued: were visited before, and are due
 
 
 class _Facts(msgspec.Struct):
@@ -77,8 +88,9 @@ class _Facts(msgspec.Struct):
     record: keys.HostRecord
     notes: Notes
     queued: int = 0
+    revisits: int = 0
+    aside: int = 0
     robots: dict[str, bytes] = {}  # by the code of the scheme
-    fresh: bytes = b""  # how its pages change
     waiting: Waiting | None = None  # the URL that was looked for
 
 
@@ -99,11 +111,13 @@ def _facts(prefix: int, rows: Iterable[tuple[bytes, bytes]], wanted: str = "") -
             if wanted and facts.waiting is None:
                 facts.waiting = _found(chunk, wanted, rest[0], facts.queued)
             facts.queued += chunk.left
+            if rest[0] == FIRST:
+                facts.revisits += sum(keys.is_revisit(entry) for entry in chunk.entries if entry)
+            elif rest[0] >= keys.ASIDE:
+                facts.aside += chunk.left
         elif kind == keys.NOTES:
             facts.notes = read_notes(value)
-        elif kind == keys.FRESH:
-            facts.fresh = value
-        else:
+        elif kind == keys.ROBOTS:
             facts.robots[rest.decode()] = value
     return facts
 
@@ -155,21 +169,42 @@ class FrontierReader:
         return Counter({keys.read_outcome(outcome): count for outcome, count in packed.items()})
 
     def visit(self, url: str) -> VisitRecord | None:
-        name = host_of(url)
-        origin, path = split(url)
-        key = (
-            keys.visits_of(keys.host_prefix(self._partition(name), name))
-            + (keys.SCHEMES[origin.partition(":")[0]] + path).encode()
-        )
+        key = self._key(url)
         value = self._database.visit(key)
         return None if value is None else keys.read_visit(key, value)
+
+    def _key(self, url: str) -> bytes:
+        origin, path = split(url)
+        scheme = keys.SCHEMES[origin.partition(":")[0]]
+        return keys.visits_of(self._prefix(host_of(url))) + (scheme + path).encode()
+
+    def outlook(self, url: str, host: HostView, config: FreshConfig, policy: Policy, now: float) -> Outlook | None:
+        """When a page is visited again and why then; None where nothing is noted for that."""
+        key = self._key(url)
+        value = self._database.visit(key)
+        if value is None or not keys.has_again(value):
+            return None
+        packed = self._database.host(self._prefix(host.name) + keys.FRESH) or b""
+        about = Circumstances(
+            self._kept(), packed, host.delay, host.new > 0, config, policy, policy.manners(host.name), now
+        )
+        return outlook(keys.read_visit(key, value), keys.read_before(value), about)
+
+    def freshness(self, names: Iterable[str], now: float) -> dict[str, HostEstimate]:
+        """Of those of these hosts of which something is known."""
+        kept = self._kept()
+        found = ((name, self._database.host(self._prefix(name) + keys.FRESH)) for name in names)
+        return {name: estimate(kept, packed, now) for name, packed in found if packed}
+
+    def _kept(self) -> Kept:
+        return read_kept(self._database.visit(KEPT))
 
     def host(self, name: str, manners: Manners, origin: str) -> HostView | None:
         return self.host_with(name, manners, f"{origin}/")[0]
 
     def host_with(self, name: str, manners: Manners, url: str) -> tuple[HostView | None, Robots | None, Waiting | None]:
         """A host, the rules of its robots.txt, and one of its URLs as it waits there, where there are these."""
-        prefix = keys.host_prefix(self._partition(name), name)
+        prefix = self._prefix(name)
         origin, path = split(url)
         scheme = keys.SCHEMES[origin.partition(":")[0]]
         rows = self._database.scan_hosts(prefix)
@@ -194,13 +229,14 @@ class FrontierReader:
             record.added_delay,
             notes.trouble,
             record.robots_failing,
+            facts.revisits,
+            facts.aside,
         )
         return view, read_rules(rules)[0] if rules else None, facts.waiting
 
     def visits_of(self, name: str) -> Iterator[VisitRecord]:
         """All visits of a host, by their paths."""
-        prefix = keys.host_prefix(self._partition(name), name)
-        for key, value in self._database.scan_visits(keys.visits_of(prefix)):
+        for key, value in self._database.scan_visits(keys.visits_of(self._prefix(name))):
             yield keys.read_visit(key, value)
 
     def hosts(self) -> Iterator[HostCounts]:
@@ -220,10 +256,12 @@ class FrontierReader:
                     record.crawl_delay,
                     record.added_delay,
                     facts.notes.trouble,
+                    facts.revisits,
                 )
 
-    def _partition(self, host: str) -> bytes:
-        return keys.partition_prefix(partition_of(registered_domain(host), self.counts().partitions))
+    def _prefix(self, host: str) -> bytes:
+        partition = partition_of(registered_domain(host), self.counts().partitions)
+        return keys.host_prefix(keys.partition_prefix(partition), host)
 
     def refresh(self) -> None:
         """From here on as of the newest commit."""

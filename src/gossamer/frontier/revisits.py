@@ -37,6 +37,7 @@ _SOON: Final = 3600.0  # seconds after which a page that was not there is looked
 _MOST_FAILURES: Final = 6
 _ENROLLED_AT_ONCE: Final = 200
 _DECIDED: Final = b"!"  # what is due then, whatever a visit must be worth
+_IN_TURN: Final = b"@"  # and for which there is a place then in the time of its host
 _DONE: Final = object()
 
 
@@ -116,7 +117,7 @@ class Revisits:
         for (key, why), (due, visit), value in zip(taken, visits, values, strict=True):
             self._database.due[key] = None
             if value is not None and keys.due_of(value) == due:  # or it was purged, or its time was changed
-                self._take_up(visit, value, now, busy, why == _DECIDED)
+                self._take_up(visit, value, now, busy, why)
 
     def _due(self, now: float, most: int) -> list[tuple[bytes, bytes]]:
         found: list[tuple[bytes, bytes]] = []
@@ -139,20 +140,20 @@ class Revisits:
             most = min(most, int(self._saved + 1e-6))
         return max(most, 0)
 
-    def _take_up(self, key: bytes, value: bytes, now: float, busy: bool, decided: bool) -> None:
+    def _take_up(self, key: bytes, value: bytes, now: float, busy: bool, why: bytes) -> None:
         """Queue a visit that is due; or put it off, if a visit must be worth more by now, or its host is behind."""
         visit, before = keys.read_visit(key, value), keys.read_before(value)
         page = self._facts(visit.url, visit.depth, key, Seen.unpack(before.seen), before.gained)
-        if not decided and before.is_page and not before.missing:
+        if not why and before.is_page and not before.missing:
             wait = self._intervals.tell(page, before.fetched_at)
             if before.is_new:
                 wait *= _spread(page.number)
             if before.fetched_at + (1 - _A_LITTLE) * wait > now:
                 self._put(key, value, before.fetched_at + wait, now)
                 return
-        slot = self._slot(page.origin.host, now)
+        slot = now if why == _IN_TURN else self._slot(page.origin.host, now)
         if slot > now + _AHEAD:
-            self._put(key, value, slot, now, _DECIDED)
+            self._put(key, value, slot, now, _IN_TURN)
             return
         self._database.visits[key] = keys.with_due(value, 0)
         marks = keys.REVISIT | (keys.SOURCE if before.reason == Exclusion.SITEMAP else 0)

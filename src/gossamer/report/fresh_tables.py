@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from gossamer.agent.progress import Progress
@@ -32,8 +32,8 @@ def revisits(engine: Engine, progress: Progress) -> Table:
     return Table("revisits", "Pages visited again", _ABOUT, _FIELDS, rows)
 
 
-def revisits_by_host(engine: Engine, estimates: Mapping[str, tuple[float, float]]) -> Table:
-    """`estimates`: share of fresh copies and mean age by host, of those of which they are known."""
+def revisits_by_host(engine: Engine, estimate: Callable[[Iterable[str]], Mapping[str, tuple[float, float]]]) -> Table:
+    """`estimate`: share of fresh copies and mean age of hosts, of those of which they are known."""
     found = engine.rows(
         f"SELECT host, coalesce(here.pages, 0), again.* EXCLUDE host FROM"
         f" (SELECT host, {_AGAIN} FROM facts WHERE change <> '' GROUP BY host) AS again"
@@ -41,6 +41,7 @@ def revisits_by_host(engine: Engine, estimates: Mapping[str, tuple[float, float]
         f" ORDER BY 3 DESC, 1 LIMIT {MOST}"
     )
     unknown: tuple[Any, ...] = (None, None)
+    estimates = estimate(row[0] for row in found)
     rows = [(*row, *estimates.get(row[0], unknown)) for row in found]
     fields = (Field("host", "Host", "text"), *_FIELDS)
     return Table("revisits_by_host", "Pages visited again, by host", _ABOUT, fields, rows, "bars", "revisits")

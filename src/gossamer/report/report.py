@@ -96,7 +96,7 @@ def make_report(
             crawl_tables.speed(engine),
             crawl_tables.freshness(engine, clock()),
             fresh_tables.revisits(engine, source.progress),
-            fresh_tables.revisits_by_host(engine, source.freshness_by_host()),
+            fresh_tables.revisits_by_host(engine, source.freshness),
         ):
             tables[table.name] = table
         totals = crawl_tables.totals(engine, outcomes, source.statistics, source.hosts)

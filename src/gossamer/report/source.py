@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
@@ -73,9 +73,12 @@ class CrawlSource:
     def findings(self) -> list[KeptFinding]:
         return [msgspec.msgpack.decode(value, type=KeptFinding) for value in self._frontier.metas(FINDING)]
 
-    def freshness_by_host(self) -> dict[str, tuple[float, float]]:
-        """Estimated share of fresh copies, and their mean age. The frontier does not tell it yet."""
-        return {}
+    def freshness(self, hosts: Iterable[str]) -> dict[str, tuple[float, float]]:
+        """Estimated share of fresh copies, and their mean age, of those of these hosts of which it is known."""
+        if not self.progress.keep_fresh:
+            return {}
+        found = self._frontier.freshness(hosts, self.progress.updated_at)  # when that of the whole was estimated
+        return {name: (host.freshness, host.age) for name, host in found.items()}
 
     def outcomes(self) -> Counter[tuple[State, int, int, str]]:
         return self._frontier.outcomes()

@@ -175,19 +175,18 @@ class Census:
 
     # -- how fresh copies are ----------------------------------------------------------------------------------------
 
-    def freshness(self, now: float, prior: Weights) -> float:
-        """The share of copies that are what their servers show now, as is to be expected."""
+    def copies(self, now: float, prior: Weights) -> tuple[float, float]:
+        """The share of copies that are what their servers show now, and the seconds since copies stopped being that,
+        the mean over all; as is to be expected.
+        """
         if not self._pages:
-            return 1.0
-        ages = [(page.seen.likely(prior), max(now - page.checked_at, 0.0)) for page in self._pages]
-        return sum(belief.unchanged(seconds) for belief, seconds in ages) / len(ages)
-
-    def age(self, now: float, prior: Weights) -> float:
-        """Seconds since copies stopped being that, the mean over all, as is to be expected."""
-        if not self._pages:
-            return 0.0
-        ages = [(page.seen.likely(prior), max(now - page.checked_at, 0.0)) for page in self._pages]
-        return sum(belief.age(seconds) for belief, seconds in ages) / len(ages)
+            return 1.0, 0.0
+        fresh = age = 0.0
+        for page in self._pages:
+            belief, seconds = page.seen.likely(prior), max(now - page.checked_at, 0.0)
+            fresh += belief.unchanged(seconds)
+            age += belief.age(seconds)
+        return fresh / len(self._pages), age / len(self._pages)
 
 
 class _Demand:

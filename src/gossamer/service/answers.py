@@ -114,12 +114,19 @@ class PageAnswer(msgspec.Struct):
 
 
 class HostEntry(msgspec.Struct):
+    """`revisits` of those queued were visited before. `freshness` (share of copies that are what the host shows) and
+    `age` (mean seconds since they stopped being that) are estimates, and null where pages are not visited again.
+    """
+
     name: str
     pages: int
     queued: int
     failures: int
     due: Moment | None
     mirror_of: str
+    revisits: int
+    freshness: float | None
+    age: float | None
 
 
 class HostsAnswer(msgspec.Struct):

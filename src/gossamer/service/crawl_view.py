@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -17,6 +17,7 @@ from gossamer.agent.changes import Changes
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
 from gossamer.errors import GossamerError
+from gossamer.frontier.outlook import HostEstimate
 from gossamer.frontier.reader import FrontierReader
 from gossamer.index import Search
 from gossamer.model import VisitRecord
@@ -49,6 +50,10 @@ class CrawlView:
         progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
         progress.running = self.directory.in_use()
         return progress
+
+    def freshness(self, hosts: Iterable[str]) -> dict[str, HostEstimate]:
+        """Of those of these hosts of which something is known; nothing where pages are not visited again."""
+        return self.frontier().freshness(hosts, self.clock()) if self.progress().keep_fresh else {}
 
     def visit(self, url: str) -> VisitRecord | None:
         return self.frontier().visit(url)

@@ -27,9 +27,12 @@ class HostVisits(msgspec.Struct):
     last: list[VisitRecord]
     looked: int
     complete: bool
+    again: int = 0  # are visited again
+    overdue: int = 0  # of these should have been by now
+    changed: int = 0  # of these were seen changed
 
 
-def visits_of(visits: Iterable[VisitRecord], clock: Callable[[], float] = time.monotonic) -> HostVisits:
+def visits_of(visits: Iterable[VisitRecord], now: float, clock: Callable[[], float] = time.monotonic) -> HostVisits:
     """Bounded in number and time: a host may have millions."""
     found = HostVisits(Counter(), Counter(), Counter(), [], 0, True)
     newest: list[tuple[float, int, VisitRecord]] = []
@@ -45,6 +48,10 @@ def visits_of(visits: Iterable[VisitRecord], clock: Callable[[], float] = time.m
             found.statuses[visit.status] += 1
         if visit.reason and visit.state is not State.QUEUED:
             found.reasons[state, visit.reason] += 1
+        if visit.seen:
+            found.again += 1
+            found.overdue += visit.due <= now
+            found.changed += visit.changes > 0
         if visit.fetched_at:
             entry = (visit.fetched_at, -found.looked, visit)
             if len(newest) < LAST:

@@ -16,6 +16,7 @@ from gossamer.agent.left_out import FAULTS
 from gossamer.agent.waiting import host_sentence
 from gossamer.config import load
 from gossamer.errors import SeedError
+from gossamer.frontier.outlook import HostEstimate
 from gossamer.frontier.reader import HostCounts, HostView
 from gossamer.model import VisitRecord
 from gossamer.rules.policy import Policy
@@ -40,6 +41,7 @@ class Row(msgspec.Struct, frozen=True):
     link: str
     state: str
     bad: bool
+    fresh: str  # the share of its copies that are what it shows; empty where that is not known
 
 
 @router.get("/hosts")
@@ -50,12 +52,14 @@ def hosts(request: Request, caller: Reader, sort: str = "pages", name: str = "",
     part = view.hosts.part(order, "", PER_PAGE, cursor, wanted)
     config = load(view.directory.settings, resumed=True)
     policy, now = Policy(config.policy, config.hosts, config.urls), view.clock()
+    fresh = view.freshness(host.name for host in part.hosts)
     return render(
         request,
         "hosts.html",
         caller,
         here="hosts",
-        rows=[_row(host, policy, now) for host in part.hosts],
+        rows=[_row(host, policy, now, fresh.get(host.name)) for host in part.hosts],
+        keeps_fresh=config.fresh.keep_fresh,
         total=part.total,
         complete=part.complete,
         order=order,
@@ -75,7 +79,8 @@ def host(request: Request, caller: Reader, name: str) -> HTMLResponse:
         raise Problem(404, str(error)) from error
     if case.host is None:
         raise Problem(404, f"This crawl does not know the host {case.name}: no page fetched so far links there.")
-    visits = visits_of(view.frontier().visits_of(case.name))
+    visits = visits_of(view.frontier().visits_of(case.name), case.now)
+    fresh = view.freshness([case.name]).get(case.name)
     events = [_event(visit) for visit in visits.last]
     return render(
         request,
@@ -84,7 +89,7 @@ def host(request: Request, caller: Reader, name: str) -> HTMLResponse:
         here="hosts",
         host=case.host,
         sentence=host_sentence(case),
-        facts=list(_facts(case, case.host)),
+        facts=[*_facts(case, case.host), *_fresh(case.host, fresh, visits)],
         rules=list(_rules(case)),
         visits=visits,
         events=events[:_SHOWN],
@@ -106,7 +111,7 @@ def _list(order: str, name: str, cursor: str = "") -> str:
     return f"/hosts?{text}" if text else "/hosts"
 
 
-def _row(host: HostCounts, policy: Policy, now: float) -> Row:
+def _row(host: HostCounts, policy: Policy, now: float, fresh: HostEstimate | None) -> Row:
     rest = f"in {numbers.span(host.due - now)}" if host.due > now else "now"
     why = f" ({host.trouble.replace('_', ' ')})" if host.trouble else ""
     if policy.manners(host.name).blocked:
@@ -121,7 +126,8 @@ def _row(host: HostCounts, policy: Policy, now: float) -> Row:
         state = f"next visit {rest}"
     else:
         state = "nothing waits"
-    return Row(host, link_to(host.name), state, bool(host.failures))
+    share = "" if fresh is None else numbers.share(fresh.freshness, 1)
+    return Row(host, link_to(host.name), state, bool(host.failures), share)
 
 
 def _facts(case: Case, host: HostView) -> Iterator[tuple[str, str]]:
@@ -147,6 +153,16 @@ def _facts(case: Case, host: HostView) -> Iterator[tuple[str, str]]:
             "Repeats itself",
             f"{place}: {barren.row:,} {'page' if barren.row == 1 else 'pages'} in a row brought nothing new",
         )
+
+
+def _fresh(host: HostView, fresh: HostEstimate | None, visits: HostVisits) -> Iterator[tuple[str, str]]:
+    if fresh is None:
+        return
+    age = f"; mean age {numbers.span(fresh.age)}" if fresh.age >= 1 else ""
+    yield "Fresh", f"{numbers.share(fresh.freshness, 1)} of {fresh.pages:,} copies, by estimate{age}"
+    of = "" if visits.complete else f" (of the first {visits.looked:,})"
+    yield "Visited again", f"{visits.again:,} URLs{of}, {visits.changed:,} of them seen changed"
+    yield "Due", f"{visits.overdue:,} by now, {host.revisits:,} of them queued"
 
 
 def _delay(case: Case, host: HostView) -> str:

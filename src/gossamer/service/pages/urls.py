@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse
 
 from gossamer.agent import Explanation, numbers
 from gossamer.errors import SeedError
+from gossamer.frontier.outlook import Outlook
 from gossamer.index import Hit
 from gossamer.model.url import host_of
 from gossamer.service.pages.controls import controls
@@ -92,7 +93,8 @@ def _facts(said: Explanation, hit: Hit | None) -> Iterator[tuple[str, str]]:
     if visit.fetched_at:
         yield "Last visit", numbers.moment(visit.fetched_at)
     if visit.changes:
-        yield "Seen changed", f"{visit.changes:,} times"
+        yield "Seen changed", f"{visit.changes:,} {'time' if visit.changes == 1 else 'times'}"
+    yield from _again(said.outlook)
     if hit is not None:
         yield "Title", hit.title
         yield "Language", hit.language or "unknown"
@@ -105,6 +107,17 @@ def _facts(said: Explanation, hit: Hit | None) -> Iterator[tuple[str, str]]:
     if visit.stored is not None:
         place = visit.stored
         yield "Stored", f"{numbers.size(place.length)} in file {place.file}, at byte {place.offset:,}"
+
+
+def _again(outlook: Outlook | None) -> Iterator[tuple[str, str]]:
+    if outlook is None:
+        return
+    if outlook.is_page:
+        yield "Changes", f"about every {numbers.about(outlook.changes_every)}, by estimate"
+        if not outlook.missing:
+            yield "Fresh", f"{numbers.share(outlook.freshness, 1)} likely"
+    yield "Interval", f"about {numbers.about(outlook.interval)} between visits"
+    yield "Due", numbers.moment(outlook.due) if outlook.due else "waits in the queue of its host"
 
 
 def _phrase(status: int) -> str:

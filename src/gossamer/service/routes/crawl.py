@@ -8,6 +8,8 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from gossamer.agent import Explanation, Progress
 from gossamer.errors import SeedError
+from gossamer.frontier.outlook import HostEstimate
+from gossamer.frontier.reader import HostCounts
 from gossamer.service.answers import (
     HostEntry,
     HostsAnswer,
@@ -48,11 +50,23 @@ def hosts(
 ) -> Response:
     """The hosts that the crawl knows."""
     part = view.hosts.part(sort, prefix.lower(), limit, cursor)
-    entries = [
-        HostEntry(host.name, host.pages, host.queued, host.failures, moment(host.due), host.mirror_of)
-        for host in part.hosts
-    ]
+    fresh = view.freshness(host.name for host in part.hosts)
+    entries = [_entry(host, fresh.get(host.name)) for host in part.hosts]
     return json_answer(HostsAnswer(entries, part.total, part.complete, part.next))
+
+
+def _entry(host: HostCounts, fresh: HostEstimate | None) -> HostEntry:
+    return HostEntry(
+        host.name,
+        host.pages,
+        host.queued,
+        host.failures,
+        moment(host.due),
+        host.mirror_of,
+        host.revisits,
+        None if fresh is None else fresh.freshness,
+        None if fresh is None else fresh.age,
+    )
 
 
 @router.get("/explain", **answering(Explanation, 404))
