@@ -15,8 +15,9 @@ $(VENV)/.installed: requirements.txt pyproject.toml
 	$(BIN)/python -m compileall -q src
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-cluster.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-cluster.txt
 	@touch $@
 
 demo: $(VENV)/.installed  ## crawl a simulated web, search it, leave the search page open (SECONDS=20 ends by itself)
