@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from gossamer.cluster.nats_link import Link
+from gossamer.cluster.nats_link import PATIENCE, Link
 from gossamer.cluster.server import Server, cluster_on_loopback
 
 ENGINE = Path(os.environ["GOSSAMER_NATS_SERVER"]) if "GOSSAMER_NATS_SERVER" in os.environ else None
@@ -30,8 +30,8 @@ def brokers(home: Path, number: int) -> Iterator[list[Server]]:
 
 
 @asynccontextmanager
-async def linked(servers: list[Server]) -> AsyncIterator[Link]:
-    link = await Link.open([server.address for server in servers], servers[0].credentials)
+async def linked(servers: list[Server], patience: float = PATIENCE) -> AsyncIterator[Link]:
+    link = await Link.open([server.address for server in servers], servers[0].credentials, patience=patience)
     try:
         yield link
     finally:

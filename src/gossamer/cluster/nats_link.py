@@ -1,4 +1,4 @@
-"""The connection to the broker, and its errors as ours. nats-py is used in this file and in `nats_follow` only."""
+"""The connection to the broker, and its errors as ours. nats-py is used here and in the other `nats_` files only."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import asyncio
 import ipaddress
 import ssl
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from nats.js.errors import APIError, NotFoundError
 
-from gossamer.errors import ConfigError, EngineError, LogFullError, UnavailableError
-
-try:
-    from nats.aio.client import Client
-    from nats.errors import Error as NatsError
-    from nats.js.errors import APIError, NotFoundError
-except ImportError as error:  # pragma: no cover - tests have it
-    raise EngineError("several agents need nats-py: pip install 'gossamer[cluster]' brings it") from error
+from gossamer.errors import ConfigError, LogFullError, UnavailableError
 
 PATIENCE: Final = 3.0  # seconds for an answer; an agent must know early that it does not hear from the broker
 _WRONG_SEQUENCE: Final = 10071
@@ -56,9 +53,10 @@ class Link:
     What was not answered may have been done, now or later: all that is sent is safe to be done late, or twice.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, patience: float) -> None:
         self.client = client
-        self.js = client.jetstream(timeout=PATIENCE)
+        self.js = client.jetstream(timeout=patience)
+        self.patience = patience
         self.troubles = 0
         """Counts up whenever the connection was lost, or an answer did not come."""
 
@@ -75,7 +73,7 @@ class Link:
         """`addresses` are those of any servers of the cluster: `nats://10.0.0.1:4222`, or `tls://`."""
         check_addresses(addresses, credentials)
         client = Client()
-        link = cls(client)
+        link = cls(client, patience)
         try:
             async with asyncio.timeout(patience):
                 await client.connect(
@@ -101,7 +99,8 @@ class Link:
         return link
 
     async def close(self) -> None:
-        await self.client.close()
+        with suppress(NatsError, OSError):  # it says good-bye, also to who is no more
+            await self.client.close()
 
     async def publish(
         self,
@@ -111,7 +110,6 @@ class Link:
         expected: int | None = None,
         expected_on: str | None = None,
         headers: Mapping[str, str] | None = None,
-        patience: float = PATIENCE,
     ) -> int:
         """Append to the stream of `subject`, and give the sequence when that is durable.
 
@@ -124,7 +122,7 @@ class Link:
         if expected_on is not None:
             sent["Nats-Expected-Last-Subject-Sequence-Subject"] = expected_on
         try:
-            ack = await self.js.publish(subject, data, timeout=patience, headers=sent or None)
+            ack = await self.js.publish(subject, data, timeout=self.patience, headers=sent or None)
         except APIError as error:
             if error.err_code in (_WRONG_SEQUENCE, _RACE):
                 raise RefusedError(error.err_code == _RACE) from error
@@ -145,11 +143,11 @@ class Link:
             raise self._unavailable(subject, error) from error
         return Stored(found.seq or 0, subject, found.data or b"", found.headers or {})
 
-    async def ask(self, subject: str, question: object = None, patience: float = PATIENCE) -> bytes:
+    async def ask(self, subject: str, question: object = None) -> bytes:
         """A question to the broker itself, in JSON. Its own errors are in the answer."""
         data = b"" if question is None else msgspec.json.encode(question)
         try:
-            return (await self.client.request(subject, data, timeout=patience)).data
+            return (await self.client.request(subject, data, timeout=self.patience)).data
         except (NatsError, OSError, TimeoutError) as error:
             raise self._unavailable(subject, error) from error
 

@@ -180,7 +180,7 @@ class Server:
     async def _check(self) -> None:
         link = await Link.open([self.address], self._status, patience=1.0)
         try:
-            answer = await link.ask("$SYS.REQ.SERVER.PING.JSZ", {"server_name": self.name, "exact_match": True}, 1.0)
+            answer = await link.ask("$SYS.REQ.SERVER.PING.JSZ", {"server_name": self.name, "exact_match": True})
             if not msgspec.json.decode(answer, type=_Answer).data.config.sync_always:
                 self.stop()
                 raise EngineError("nats-server does not sync what it acknowledges: use another version")
@@ -188,7 +188,7 @@ class Server:
             await link.close()
         link = await Link.open([self.address], self.credentials, patience=1.0)
         try:
-            answer = await link.ask("$JS.API.INFO", patience=1.0)
+            answer = await link.ask("$JS.API.INFO")
             if error := msgspec.json.decode(answer, type=_ApiAnswer).error:
                 raise UnavailableError(error.description)
         finally:
