@@ -14,7 +14,9 @@ from typing import Final
 from gossamer.errors import EngineError
 
 OLDEST: Final = (2, 12, 0)
-"""From here on a replicated stream refuses a fenced append also while the new owner's claim is on its way."""
+"""Before it, replicated streams had no check of their own for what is expected of messages still on their way. All
+tests pass with 2.11, too; the promise that two never own a partition is not rested on that.
+"""
 
 _NAME: Final = "nats-server"
 _version = re.compile(r"nats-server: v(\d{1,4})\.(\d{1,4})\.(\d{1,4})").match
