@@ -152,7 +152,12 @@ def test_the_last_fetch_is_a_gap_before_the_revocation(
     simulated(sends, looks, owner_rates, observer_rates)
 
 
+def keep_first(seen: dict[str, tuple[int, float]], revision: int, now: float) -> None:
+    seen["a"] = revision, seen.get("a", (0, now))[1]
+
+
 EXACT = ([], [Look(0.0, 0.0)], [-1.0], [1.0])
+TWICE = ([Send(1.0, 0.0, 0.0)], [Look(0.0, 0.0), Look(5.5, 0.0)], [0.0], [0.0])
 LATE = ([Send(1.0, 4.0, 7.5), Send(7.0, 9.0, 0.0)], [Look(5.5, 0.0)], [0.0], [0.0])
 
 
@@ -162,7 +167,7 @@ LATE = ([Send(1.0, 4.0, 7.5), Send(7.0, 9.0, 0.0)], [Look(5.5, 0.0)], [0.0], [0.
         (Terms, "others", property(lambda terms: terms.lease), EXACT),
         (Terms, "own", property(lambda terms: terms.lease - terms.gap), EXACT),
         (Tenure, "sent", lambda tenure, now: setattr(tenure, "_sent", now), LATE),
-        (Observer, "saw", lambda observer, name, revision, now: observer._seen.update(a=(revision, -inf)), LATE),
+        (Observer, "saw", lambda observer, name, revision, now: keep_first(observer._seen, revision, now), TWICE),
     ],
 )
 def test_a_promise_that_is_not_kept_is_noticed(

@@ -105,6 +105,10 @@ class Observer:
         if known is None or revision > known[0]:
             self._seen[name] = revision, now
 
+    def known(self, name: str) -> int:
+        """The newest revision; 0 if none was seen."""
+        return self._seen[name][0] if name in self._seen else 0
+
     def forget(self, name: str) -> None:
         self._seen.pop(name, None)
 

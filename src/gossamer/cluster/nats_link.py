@@ -121,6 +121,9 @@ class Link:
             sent["Nats-Expected-Last-Subject-Sequence"] = str(expected)
         if expected_on is not None:
             sent["Nats-Expected-Last-Subject-Sequence-Subject"] = expected_on
+        if not self.client.is_connected:
+            # The client would keep it and send it later, when its sender has long given up.
+            raise self._unavailable(subject, ConnectionError("not connected"))
         try:
             ack = await self.js.publish(subject, data, timeout=self.patience, headers=sent or None)
         except APIError as error:
