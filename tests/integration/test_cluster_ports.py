@@ -228,6 +228,27 @@ def test_a_partition_is_read_alone_and_from_any_place(servers: list[Server]) -> 
     clean(servers, work)
 
 
+def test_more_than_is_handed_out_at_once_comes_in_several_goes(servers: list[Server]) -> None:
+    async def work(link: Link) -> None:
+        log = await NatsLog.open(link, PARTITIONS, replicas=len(servers))
+        sizes = [100_000] * 100 + [10] * 600 + [900_000] * 12
+        sent = []
+        for start in range(0, len(sizes), 50):
+            sent += await asyncio.gather(*[log.send(0, bytes(size)) for size in sizes[start : start + 50]])
+        reader = await log.read(0, 0)
+        goes = []
+        while sum(map(len, goes)) < len(sizes):
+            goes.append(await reader.next(0.0))
+        assert sorted(sent) == [record.sequence for go in goes for record in go]
+        assert all(goes)
+        assert max(sum(len(record.data) for record in go) for go in goes) <= 8 << 20
+        assert await reader.next(0.0) == []
+        await reader.close()
+        assert not link.troubles
+
+    clean(servers, work)
+
+
 def test_a_trim_takes_what_is_old_but_the_last_claim(servers: list[Server]) -> None:
     async def work(link: Link) -> None:
         log = await NatsLog.open(link, PARTITIONS, replicas=len(servers))

@@ -11,7 +11,7 @@ import msgspec
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, Header
 
 from gossamer.cluster.nats_link import Link, Stored
 from gossamer.errors import UnavailableError
@@ -22,7 +22,7 @@ _FORGOTTEN_AFTER: Final = 60.0  # seconds after which the broker drops a consume
 # Seconds to wait where nobody hears: of several servers, this one may not know yet where the new consumer is.
 _RESTS: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _NOBODY: Final = "503"
-_NOTHING: Final = frozenset({"404", "408"})  # there is nothing more, within the time
+_NOTHING: Final = ("404", "408")  # there is nothing more, within the time
 
 
 class _UnheardError(UnavailableError):
@@ -54,6 +54,7 @@ class Follow:
         self._consumer = ""
         self._delivered = 0  # by this consumer
         self._inbox: Subscription | None = None
+        self._asked = 0  # times
 
     async def next(self, patience: float) -> list[Stored]:
         try:
@@ -82,7 +83,7 @@ class Follow:
     async def _begin(self) -> None:
         await self._drop()
         policy = DeliverPolicy.LAST_PER_SUBJECT if self._next is None else DeliverPolicy.BY_START_SEQUENCE
-        self._inbox = await self._link.client.subscribe(self._link.client.new_inbox())
+        self._inbox = await self._link.client.subscribe(f"{self._link.client.new_inbox()}.*")
         made = await self._link.js.add_consumer(
             self._stream,
             ConsumerConfig(
@@ -107,20 +108,24 @@ class Follow:
     async def _pull(self, wanted: _Wanted, patience: float) -> list[Stored]:
         assert self._inbox is not None
         subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._consumer}"
-        await self._link.client.publish(subject, msgspec.json.encode(wanted), reply=self._inbox.subject)
+        self._asked += 1
+        reply = f"{self._inbox.subject[:-1]}{self._asked}"
+        await self._link.client.publish(subject, msgspec.json.encode(wanted), reply=reply)
         found: list[Stored] = []
         try:
             while len(found) < wanted.batch:
                 message = await self._inbox.next_msg(timeout=patience + self._link.patience)
-                status = None if message.data else (message.headers or {}).get("Status")
-                if status is None:
+                status = _status(message)
+                if not status:
                     found.append(self._taken(message))
-                elif status in _NOTHING or (found and "MaxBytes" in (message.headers or {}).get("Description", "")):
+                elif message.subject != reply:
+                    continue  # a word on an earlier question, whose messages came before: "batch completed"
+                elif status.startswith(_NOTHING) or (found and "MaxBytes" in status):
                     break
-                elif status == _NOBODY:
+                elif status.startswith(_NOBODY):
                     raise _UnheardError("nobody hears")
                 else:
-                    raise UnavailableError(f"status {status}")
+                    raise UnavailableError(status)
         except (NatsError, OSError, TimeoutError, ValueError, UnavailableError):
             if not found:
                 raise
@@ -140,3 +145,10 @@ class Follow:
         if inbox is not None:
             with suppress(NatsError, OSError, TimeoutError, asyncio.InvalidStateError):
                 await inbox.unsubscribe()
+
+
+def _status(message: Msg) -> str:
+    """A number and why, if it is no message of the stream."""
+    headers = message.headers or {}
+    status = "" if message.data else headers.get(Header.STATUS, "")
+    return status and f"{status} {headers.get(Header.DESCRIPTION, '')}"
