@@ -129,6 +129,10 @@ class Session:
         return self._beat.session
 
     @property
+    def home(self) -> str:
+        return self._beat.home
+
+    @property
     def deadline(self) -> float:
         """On the clock CLOCK_BOOTTIME: after it, whoever sees this process may kill it."""
         return self._tenure.deadline
