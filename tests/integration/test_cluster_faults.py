@@ -64,6 +64,37 @@ def test_a_change_whose_answer_did_not_come_is_found_again(tmp_path: Path) -> No
         asyncio.run(work())
 
 
+def test_a_change_that_was_done_is_known_to_be_as_soon_as_the_broker_is_heard_again(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with linked([server], 1.5) as link:
+            keys = await NatsCoordinator.open(link, "crawl")
+            with frozen(server):
+                asked = asyncio.create_task(keys.create("sess.a", b"beat 1"))
+                while not link.troubles:  # the answer has not come; now it reads what is there
+                    await asyncio.sleep(0.01)
+            assert await asked == 1
+
+    with brokers(tmp_path, 1) as (server,):
+        asyncio.run(work())
+
+
+def test_what_is_refused_for_want_of_a_connection_is_not_sent_later(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with linked([server], 0.5) as link:
+            log = await NatsLog.open(link, 4)
+            server.kill()
+            while link.client.is_connected:
+                await asyncio.sleep(0.01)
+            with pytest.raises(UnavailableError, match="not connected"):
+                await log.send(0, b"too late")
+            server.start()
+            await server.ready()
+            assert await until(lambda: log.send(0, b"in time")) == 1
+
+    with brokers(tmp_path, 1) as (server,):
+        asyncio.run(work())
+
+
 def test_a_claim_whose_answer_did_not_come_is_found_again(tmp_path: Path) -> None:
     async def work() -> None:
         async with linked([server], 0.5) as link:

@@ -152,6 +152,29 @@ def test_an_observer_that_has_lost_the_broker_gives_everybody_another_window(ser
     run(server, work)
 
 
+def test_nobody_is_revoked_before_the_broker_was_heard_of_again(server: Server) -> None:
+    async def main() -> None:
+        time = Time()
+        async with linked([server]) as link:
+            for info in await link.js.streams_info():
+                await link.js.delete_stream(info.config.name or "")
+            keys = await NatsCoordinator.open(link, "crawl")
+            await Session.open(keys, "a", TERMS, clock=time)
+            members = await Members.open(keys, TERMS, time)
+            await caught_up(members)
+            time.now += 7
+            link.troubles += 1  # as by a time-out of something else on the same connection
+            assert await members.revoke_expired() == []
+            await caught_up(members)
+            time.now += 6
+            assert await members.revoke_expired() == []
+            time.now += 0.007
+            assert await members.revoke_expired() == ["a"]
+            await members.close()
+
+    asyncio.run(main())
+
+
 def test_an_end_that_was_said_needs_no_waiting(server: Server) -> None:
     async def work(keys: NatsCoordinator, time: Time) -> None:
         session = await Session.open(keys, "a", TERMS, clock=time)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import tracemalloc
 from contextlib import suppress
 from itertools import islice
 
@@ -118,6 +119,17 @@ def test_a_url_of_a_real_crawl_takes_few_bytes() -> None:
 def test_what_means_harm_is_refused(message: bytes) -> None:
     with pytest.raises(BatchError):
         decode(message)
+
+
+def test_a_bomb_is_not_unpacked_first() -> None:
+    message = packed(bytes(100 << 20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BatchError, match="too much comes out"):
+            decode(message)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @settings(deadline=None)
