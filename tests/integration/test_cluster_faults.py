@@ -70,7 +70,8 @@ def test_a_change_that_was_done_is_known_to_be_as_soon_as_the_broker_is_heard_ag
             keys = await NatsCoordinator.open(link, "crawl")
             with frozen(server):
                 asked = asyncio.create_task(keys.create("sess.a", b"beat 1"))
-                while not link.troubles:  # the answer has not come; now it reads what is there
+                # Until the answer has not come, and it reads what is there.
+                while not link.troubles:  # noqa: ASYNC110 - nobody tells us
                     await asyncio.sleep(0.01)
             assert await asked == 1
 
@@ -83,7 +84,7 @@ def test_what_is_refused_for_want_of_a_connection_is_not_sent_later(tmp_path: Pa
         async with linked([server], 0.5) as link:
             log = await NatsLog.open(link, 4)
             server.kill()
-            while link.client.is_connected:
+            while link.client.is_connected:  # noqa: ASYNC110 - nobody tells us
                 await asyncio.sleep(0.01)
             with pytest.raises(UnavailableError, match="not connected"):
                 await log.send(0, b"too late")
