@@ -36,3 +36,51 @@ async def linked(servers: list[Server], patience: float = PATIENCE) -> AsyncIter
         yield link
     finally:
         await link.close()
+
+
+@asynccontextmanager
+async def emptied(servers: list[Server], patience: float = PATIENCE) -> AsyncIterator[Link]:
+    """The same, with servers that know of nothing."""
+    async with linked(servers, patience) as link:
+        for info in await link.js.streams_info():
+            await link.js.delete_stream(info.config.name or "")
+        yield link
+
+
+class SlowAnswers:
+    """Between an agent and its broker: what the broker says may be held back, while it hears everything."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.heard = asyncio.Event()
+        self.heard.set()
+
+    @asynccontextmanager
+    async def linked(self, patience: float) -> AsyncIterator[Link]:
+        listener = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        address = f"nats://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        link = await Link.open([address], self._server.credentials, patience=patience)
+        try:
+            yield link
+        finally:
+            await link.close()
+            listener.close()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        back, forth = await asyncio.open_connection("127.0.0.1", self._server.port)
+        said = asyncio.create_task(self._pass(back, writer, self.heard))
+        always = asyncio.Event()
+        always.set()
+        await self._pass(reader, forth, always)
+        await said
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, open_: asyncio.Event) -> None:
+        try:
+            while data := await reader.read(65536):
+                await open_.wait()
+                writer.write(data)
+                await writer.drain()
+        except OSError:
+            pass
+        finally:
+            writer.close()

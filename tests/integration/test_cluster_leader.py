@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
-from brokers import brokers, linked
+from brokers import brokers, emptied
 
 from gossamer.cluster.leader import LEADER, PLAN, Leader, read_plan
 from gossamer.cluster.lease import Terms
@@ -47,9 +47,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def run(server: Server, work: Callable[[list[Agent]], Awaitable[None]]) -> None:
     async def main() -> None:
-        async with linked([server]) as link:
-            for info in await link.js.streams_info():
-                await link.js.delete_stream(info.config.name or "")
+        async with emptied([server]) as link:
             keys = await NatsCoordinator.open(link, "crawl")
             agents = [Agent(name, keys) for name in "abc"]
             for agent in agents:

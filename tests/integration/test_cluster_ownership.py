@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
-from brokers import brokers, linked
+from brokers import brokers, emptied
 
 from gossamer.cluster.lease import Terms
 from gossamer.cluster.log import Kind, Record
@@ -46,9 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def run(server: Server, work: Callable[[Agent, Agent, NatsLog], Awaitable[None]]) -> None:
     async def main() -> None:
-        async with linked([server]) as link:
-            for info in await link.js.streams_info():
-                await link.js.delete_stream(info.config.name or "")
+        async with emptied([server]) as link:
             keys, log = await NatsCoordinator.open(link, "crawl"), await NatsLog.open(link, 4)
             agents = [Agent(name, keys, NatsLog(link, 4, 1)) for name in "ab"]
             for agent in agents:

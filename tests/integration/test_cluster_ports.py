@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
 import pytest
-from brokers import brokers, linked
+from brokers import brokers, emptied
 
 from gossamer.cluster.coordinator import Entry, Watch
 from gossamer.cluster.log import Kind, Reader, Record
@@ -32,9 +32,7 @@ def clean(servers: list[Server], work: Callable[[Link], Awaitable[T]], patience:
     """With a broker that knows of nothing."""
 
     async def run() -> T:
-        async with linked(servers, patience) as link:
-            for info in await link.js.streams_info():
-                await link.js.delete_stream(info.config.name or "")
+        async with emptied(servers, patience) as link:
             return await work(link)
 
     return asyncio.run(run())

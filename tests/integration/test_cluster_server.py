@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import ssl
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import trustme
 from brokers import ENGINE, brokers, linked
 
 from gossamer.cluster.engine import OLDEST, engine_version, find_engine
@@ -178,3 +180,38 @@ def test_the_newest_on_the_path_is_taken_or_that_of_the_extra(tmp_path: Path) ->
         version = engine_version(found)
         assert version is not None
         assert version >= OLDEST
+
+
+def test_a_broker_behind_tls_is_trusted_by_its_certificate_only(tmp_path: Path) -> None:
+    authority, stranger = trustme.CA(), trustme.CA()
+    issued = authority.issue_cert("localhost")
+    (tmp_path / "cert.pem").write_bytes(issued.cert_chain_pems[0].bytes())
+    (tmp_path / "key.pem").write_bytes(issued.private_key_pem.bytes())
+
+    class Guarded(Server):
+        def settings(self) -> str:
+            files = f'cert_file: "{tmp_path}/cert.pem", key_file: "{tmp_path}/key.pem"'
+            return f"{super().settings()}tls {{ {files} }}\n"
+
+    def trusting(trusted: trustme.CA) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        trusted.configure_trust(context)
+        return context
+
+    async def come(trusted: trustme.CA) -> None:
+        address = f"tls://localhost:{server.port}"
+        link = await Link.open([address], server.credentials, tls=trusting(trusted), patience=10.0)
+        await link.ask("$JS.API.INFO")
+        await link.close()
+
+    async def stay_away() -> None:
+        await Link.open([f"tls://localhost:{server.port}"], server.credentials, tls=trusting(stranger), patience=1.0)
+
+    server = Guarded(tmp_path / "n", engine=ENGINE)
+    server.start()
+    try:
+        asyncio.run(come(authority))
+        with pytest.raises(UnavailableError):
+            asyncio.run(stay_away())
+    finally:
+        server.stop()

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
-from brokers import brokers, linked
+from brokers import brokers, emptied
 
 from gossamer.cluster.coordinator import Entry
 from gossamer.cluster.lease import Terms
@@ -43,9 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def run(server: Server, work: Callable[[NatsCoordinator, Time], Awaitable[None]]) -> None:
     async def main() -> None:
-        async with linked([server]) as link:
-            for info in await link.js.streams_info():
-                await link.js.delete_stream(info.config.name or "")
+        async with emptied([server]) as link:
             await work(await NatsCoordinator.open(link, "crawl"), Time())
 
     asyncio.run(main())
@@ -155,9 +153,7 @@ def test_an_observer_that_has_lost_the_broker_gives_everybody_another_window(ser
 def test_nobody_is_revoked_before_the_broker_was_heard_of_again(server: Server) -> None:
     async def main() -> None:
         time = Time()
-        async with linked([server]) as link:
-            for info in await link.js.streams_info():
-                await link.js.delete_stream(info.config.name or "")
+        async with emptied([server]) as link:
             keys = await NatsCoordinator.open(link, "crawl")
             await Session.open(keys, "a", TERMS, clock=time)
             members = await Members.open(keys, TERMS, time)
