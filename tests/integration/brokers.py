@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+from gossamer.cluster.coordinator import Coordinator
+from gossamer.cluster.members import Members
 from gossamer.cluster.nats_link import PATIENCE, Link
 from gossamer.cluster.server import Server, cluster_on_loopback
 
@@ -45,6 +47,15 @@ async def emptied(servers: list[Server], patience: float = PATIENCE) -> AsyncIte
         for info in await link.js.streams_info():
             await link.js.delete_stream(info.config.name or "")
         yield link
+
+
+async def caught_up(members: Members, keys: Coordinator) -> None:
+    """Until it has seen all sessions as they are now: what was acknowledged to others is handed out a moment later."""
+    await members.look(0.0)
+    for name in ("a", "b", "c", "x", "y"):
+        entry = await keys.get(f"sess.{name}")
+        while entry is not None and members.revision(name) < entry.revision:
+            await members.look(1.0)
 
 
 class SlowAnswers:

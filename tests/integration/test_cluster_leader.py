@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
-from brokers import brokers, emptied
+from brokers import brokers, caught_up, emptied
 
 from gossamer.cluster.leader import LEADER, PLAN, Leader, read_plan
 from gossamer.cluster.lease import Terms
@@ -32,8 +32,7 @@ class Agent:
         self.leader = Leader(self.keys, self.members, self.session, PARTITIONS, PINNED)
 
     async def look(self) -> None:
-        while await self.members.look(0.0):
-            pass
+        await caught_up(self.members, self.keys)
 
     async def plan(self) -> Plan | None:
         return read_plan(await self.keys.get(PLAN), PARTITIONS)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
-from brokers import brokers, emptied
+from brokers import brokers, caught_up, emptied
 
 from gossamer.cluster.lease import Terms
 from gossamer.cluster.log import Kind, Record
@@ -34,8 +34,7 @@ class Agent:
         self.ownership = Ownership(self.log, self.members, self.session)
 
     async def look(self) -> None:
-        while await self.members.look(0.0):
-            pass
+        await caught_up(self.members, self.keys)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
-from brokers import brokers, emptied
+from brokers import brokers, caught_up, emptied
 
 from gossamer.cluster.coordinator import Entry
 from gossamer.cluster.lease import Terms
@@ -49,11 +49,6 @@ def run(server: Server, work: Callable[[NatsCoordinator, Time], Awaitable[None]]
     asyncio.run(main())
 
 
-async def caught_up(members: Members) -> None:
-    while await members.look(0.0):
-        pass
-
-
 def test_a_session_lives_as_long_as_it_beats(server: Server) -> None:
     async def work(keys: NatsCoordinator, time: Time) -> None:
         session = await Session.open(keys, "a", TERMS, clock=time)
@@ -76,12 +71,12 @@ def test_who_is_not_heard_of_is_revoked_and_knows_it(server: Server) -> None:
         session = await Session.open(keys, "a", TERMS, clock=time)
         other = await Session.open(keys, "b", TERMS, clock=time, weight=2.0)
         members = await Members.open(keys, TERMS, time)
-        await caught_up(members)
+        await caught_up(members, keys)
         assert {name: beat.weight for name, beat in members.living().items()} == {"a": 1.0, "b": 2.0}
         assert not await members.is_over("a", session.nonce)
         time.now += 3
         await other.renew()
-        await caught_up(members)
+        await caught_up(members, keys)
         time.now += 3.005
         assert await members.revoke_expired() == []
         time.now += 0.001
@@ -111,7 +106,7 @@ def test_who_has_beaten_meanwhile_is_not_revoked(server: Server) -> None:
     async def work(keys: NatsCoordinator, time: Time) -> None:
         session = await Session.open(keys, "a", TERMS, clock=time)
         members = await Members.open(keys, TERMS, time)
-        await caught_up(members)
+        await caught_up(members, keys)
         time.now += 7
         await session.renew()
         assert await members.revoke_expired() == []
@@ -126,7 +121,7 @@ def test_an_observer_that_has_lost_the_broker_gives_everybody_another_window(ser
     async def work(keys: NatsCoordinator, time: Time) -> None:
         await Session.open(keys, "a", TERMS, clock=time)
         members = await Members.open(keys, TERMS, time)
-        await caught_up(members)
+        await caught_up(members, keys)
         time.now += 5
         server.kill()
         with pytest.raises(UnavailableError):
@@ -157,11 +152,11 @@ def test_nobody_is_revoked_before_the_broker_was_heard_of_again(server: Server) 
             keys = await NatsCoordinator.open(link, "crawl")
             await Session.open(keys, "a", TERMS, clock=time)
             members = await Members.open(keys, TERMS, time)
-            await caught_up(members)
+            await caught_up(members, keys)
             time.now += 7
             link.troubles += 1  # as by a time-out of something else on the same connection
             assert await members.revoke_expired() == []
-            await caught_up(members)
+            await caught_up(members, keys)
             time.now += 6
             assert await members.revoke_expired() == []
             time.now += 0.007
@@ -177,7 +172,7 @@ def test_an_end_that_was_said_needs_no_waiting(server: Server) -> None:
         members = await Members.open(keys, TERMS, time)
         await session.end()
         assert not session.may_fetch()
-        await caught_up(members)
+        await caught_up(members, keys)
         assert members.living() == {}
         assert await members.is_over("a", session.nonce)
         beat = read_beat(await keys.get(session_key("a")))
@@ -262,7 +257,7 @@ def test_what_no_agent_has_written_lives_for_a_lease_and_is_nobody(server: Serve
         await keys.create("sess.x", b'{"session": 5}')
         await keys.create("sess.y", b"\xff")
         members = await Members.open(keys, TERMS, time)
-        await caught_up(members)
+        await caught_up(members, keys)
         assert members.living() == {}
         time.now += 7
         assert sorted(await members.revoke_expired()) == ["x", "y"]

@@ -46,6 +46,11 @@ class Members:
             self._take(entry, now)
         return bool(found)
 
+    def revision(self, name: str) -> int:
+        """Of the newest beat that was seen; 0 if none was. What was acknowledged to others is seen a moment later."""
+        entry = self._entries.get(f"{PREFIX}.{name}")
+        return entry.revision if entry else 0
+
     def living(self) -> dict[str, Beat]:
         """By name: those that have not been ended, by themselves or by others."""
         beats = {entry.key.partition(".")[2]: read_beat(entry) for entry in self._entries.values()}
