@@ -46,6 +46,10 @@ async def emptied(servers: list[Server], patience: float = PATIENCE) -> AsyncIte
     async with linked(servers, patience) as link:
         for info in await link.js.streams_info():
             await link.js.delete_stream(info.config.name or "")
+        # Files go a moment later, and until then a stream of the same name may not be made.
+        folders = [server.home / "streams" / "jetstream" / "CRAWL" / "streams" for server in servers]
+        while any(folder.is_dir() and os.listdir(folder) for folder in folders):  # noqa: ASYNC110 - nobody tells us
+            await asyncio.sleep(0.01)
         yield link
 
 
