@@ -12,6 +12,15 @@ The web failing is data (`model.Fault`), never an exception.
     ├── IndexVersionError  another version of gossamer made the index                exit 2
     ├── ControlError     a command did not reach the crawl, or the crawl could not do it   exit 1
     ├── SupervisorError  the crawl dies again and again                              exit 1
+    ├── ClusterError     what agents share does not work                             exit 1
+    │   ├── EngineError       no nats-server that can be used, or it does not start
+    │   ├── UnavailableError  the broker did not answer: whether it has done it is not known
+    │   ├── LogFullError      a log takes no more until it is trimmed
+    │   ├── LogRewoundError   a log ends before a place that was read or written already
+    │   ├── TokenLostError    a partition has another owner now
+    │   ├── SessionLostError  the others have given this agent up
+    │   ├── NameTakenError    another agent of this name is at work                  exit 2
+    │   └── BatchError        a message that is no batch of URLs
     ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
     └── DiskFullError    the disk is full; says how much is needed                    exit 1
 """
@@ -77,4 +86,40 @@ class DamagedError(GossamerError):
 
 
 class DiskFullError(GossamerError):
+    pass
+
+
+class ClusterError(GossamerError):
+    pass
+
+
+class EngineError(ClusterError):
+    pass
+
+
+class UnavailableError(ClusterError):
+    pass
+
+
+class LogFullError(ClusterError):
+    pass
+
+
+class LogRewoundError(ClusterError):
+    pass
+
+
+class TokenLostError(ClusterError):
+    pass
+
+
+class SessionLostError(ClusterError):
+    pass
+
+
+class NameTakenError(ClusterError):
+    exit_status = 2
+
+
+class BatchError(ClusterError):
     pass

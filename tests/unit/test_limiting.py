@@ -24,6 +24,7 @@ from gossamer.agent.statistics import Meter, Statistics
             False,
             "politeness: 900 of 950 hosts wait for their delay",
         ),
+        ({"in_flight": 1}, "", False, "the servers: one response is awaited"),
         ({"in_flight": 7}, "", False, "the servers: 7 responses are awaited"),
         ({}, "", False, ""),
         ({"keep_fresh": True}, "", False, "the pages: none is due to be visited again yet"),

@@ -21,7 +21,8 @@ def what_limits(progress: Progress, capped: str, short: bool) -> str:
     if progress.hosts_waiting:
         return f"politeness: {progress.hosts_waiting:,} of {hosts:,} hosts wait for their delay"
     if progress.in_flight:
-        return f"the servers: {progress.in_flight:,} responses are awaited"
+        awaited = "one response is" if progress.in_flight == 1 else f"{progress.in_flight:,} responses are"
+        return f"the servers: {awaited} awaited"
     if progress.keep_fresh and not progress.due and progress.queued <= progress.aside:
         return "the pages: none is due to be visited again yet"
     return ""

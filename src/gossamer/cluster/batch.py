@@ -1,0 +1,134 @@
+"""Many URLs as one message, from the agent that found them to the one that owns them.
+
+    "GU" version                         3 bytes, so that another version is told from garbage
+    zstd of: for each group              what `Frontier.add` takes at a time
+        depth priority hops suspect      2, 1, 1, 1 bytes
+        length                           4 bytes, of what follows
+        URLs with a line feed between    normalised, so that none holds one
+
+Messages that mean harm do none: all is bounded before it is done, and a URL that is not in its normal form is no URL of
+an agent's.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+from backports import zstd
+
+from gossamer.errors import BatchError
+from gossamer.model.url import MAX_LENGTH, normalize
+
+LONGEST: Final = 1_000_000
+"""Bytes of a message: the broker takes 1,048,576 with its headers."""
+
+MOST_URLS: Final = 50_000  # in a message
+_VERSION: Final = 1
+_START: Final = b"GU" + bytes([_VERSION])
+_GROUP: Final = struct.Struct(">HBBBI")
+_RAW: Final = 960_000  # bytes in a message before compression: should they be random, they still fit
+_MOST_RAW: Final = 4 * _RAW  # that are read
+_WINDOW: Final = 23  # 8 MB, as a power of two
+_LEVEL: Final = 3
+_MOST_DEPTH, _MOST_PRIORITY, _MOST_HOPS = 0xFFFF, 9, 15
+
+
+class Group(msgspec.Struct, frozen=True, gc=False):
+    """URLs that were found in the same way."""
+
+    urls: tuple[str, ...]
+    depth: int
+    priority: int
+    hops: int = 0
+    suspect: bool = False
+
+
+def encode(groups: Iterable[Group]) -> list[bytes]:
+    """As few messages as they fit in. The order stays; a group may be cut in two."""
+    messages: list[bytes] = []
+    parts: list[bytes] = []
+    size = number = 0
+    for depth, priority, hops, suspect, urls in _pieces(groups):
+        packed = "\n".join(urls).encode()
+        if parts and (size + _GROUP.size + len(packed) > _RAW or number + len(urls) > MOST_URLS):
+            messages.append(_packed(parts))
+            parts, size, number = [], 0, 0
+        parts += (_GROUP.pack(depth, priority, hops, suspect, len(packed)), packed)
+        size += _GROUP.size + len(packed)
+        number += len(urls)
+    if parts:
+        messages.append(_packed(parts))
+    return messages
+
+
+def decode(message: bytes) -> list[Group]:
+    """BatchError, whatever is wrong with it; nothing of it is taken then."""
+    if len(message) > LONGEST:
+        raise BatchError(f"a batch of URLs is too long: {len(message)} bytes")
+    if message[: len(_START)] != _START:
+        kind = f"of version {message[2]}" if message[:2] == _START[:2] and len(message) > 2 else "none"
+        raise BatchError(f"a batch of URLs is {kind}: are all agents of one version?")
+    raw = _unpacked(message[len(_START) :])
+    groups, at, number = [], 0, 0
+    while at < len(raw):
+        if at + _GROUP.size > len(raw):
+            raise BatchError("a batch of URLs is cut off")
+        depth, priority, hops, suspect, length = _GROUP.unpack_from(raw, at)
+        at += _GROUP.size
+        if length > len(raw) - at:
+            raise BatchError("a batch of URLs is cut off")
+        if priority > _MOST_PRIORITY or hops > _MOST_HOPS or suspect > 1:
+            raise BatchError("a batch of URLs has numbers that no agent writes")
+        urls = _urls(raw[at : at + length])
+        at += length
+        number += len(urls)
+        if number > MOST_URLS:
+            raise BatchError(f"a batch has more than {MOST_URLS} URLs")
+        groups.append(Group(urls, depth, priority, hops, bool(suspect)))
+    return groups
+
+
+def _urls(packed: bytes) -> tuple[str, ...]:
+    try:
+        urls = tuple(packed.decode("ascii").split("\n"))
+    except UnicodeDecodeError as error:
+        raise BatchError("a batch of URLs is no text") from error
+    for url in urls:
+        if len(url) > MAX_LENGTH or normalize(url) != url:
+            raise BatchError(f"a batch has a URL that is not in its normal form: {url[:200]!r}")
+    return urls
+
+
+def _pieces(groups: Iterable[Group]) -> Iterator[tuple[int, int, int, bool, list[str]]]:
+    """Groups that fit in a message, with numbers that fit in their bytes."""
+    for group in groups:
+        depth, priority = min(group.depth, _MOST_DEPTH), min(max(group.priority, 0), _MOST_PRIORITY)
+        hops = min(group.hops, _MOST_HOPS)
+        piece: list[str] = []
+        room = _RAW - _GROUP.size
+        for url in group.urls:
+            if piece and (room < len(url) + 1 or len(piece) == MOST_URLS):
+                yield depth, priority, hops, group.suspect, piece
+                piece, room = [], _RAW - _GROUP.size
+            piece.append(url)
+            room -= len(url) + 1
+        if piece:
+            yield depth, priority, hops, group.suspect, piece
+
+
+def _packed(parts: list[bytes]) -> bytes:
+    return _START + zstd.compress(b"".join(parts), _LEVEL)
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpacker = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _WINDOW})
+    try:
+        raw = unpacker.decompress(data, _MOST_RAW)
+    except zstd.ZstdError as error:
+        raise BatchError(f"a batch of URLs cannot be unpacked ({error})") from error
+    if not unpacker.eof or unpacker.unused_data:
+        raise BatchError("a batch of URLs is cut off, or too much comes out of it")
+    return raw

@@ -1,0 +1,185 @@
+"""The connection to the broker, and its errors as ours. nats-py is used here and in the other `nats_` files only."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from nats.js.errors import APIError, NotFoundError
+
+from gossamer.errors import ConfigError, LogFullError, UnavailableError
+
+PATIENCE: Final = 3.0  # seconds for an answer; an agent must know early that it does not hear from the broker
+_WRONG_SEQUENCE: Final = 10071
+_RACE: Final = 10164
+_STORE_FAILED: Final = 10077  # of which one reason is the limit
+_PING_EVERY: Final = 2  # seconds: a connection that is cut without a word is noticed after twice that
+_AGAIN_AFTER: Final = 0.2  # seconds between attempts to reconnect
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    user: str
+    password: str
+
+
+class RefusedError(Exception):
+    """The subject's last sequence is not the expected one. Of this folder only: callers decide what that means."""
+
+    def __init__(self, race: bool) -> None:
+        super().__init__("a race" if race else "wrong last sequence")
+        self.race = race
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False):
+    """A message of a stream."""
+
+    sequence: int
+    subject: str
+    data: bytes
+    headers: Mapping[str, str] = {}
+
+
+class Link:
+    """Invariant: whatever the broker or the network does, callers see an error of ours, in bounded time.
+
+    What was not answered may have been done, now or later: all that is sent is safe to be done late, or twice.
+    """
+
+    def __init__(self, client: Client, patience: float) -> None:
+        self.client = client
+        self.js = client.jetstream(timeout=patience)
+        self.patience = patience
+        self.troubles = 0
+        """Counts up whenever the connection was lost, or an answer did not come."""
+
+    @classmethod
+    async def open(
+        cls,
+        addresses: Sequence[str],
+        credentials: Credentials | None = None,
+        *,
+        tls: ssl.SSLContext | None = None,
+        name: str = "gossamer",
+        patience: float = PATIENCE,
+    ) -> Link:
+        """`addresses` are those of any servers of the cluster: `nats://10.0.0.1:4222`, or `tls://`."""
+        check_addresses(addresses, credentials)
+        client = Client()
+        link = cls(client, patience)
+        try:
+            async with asyncio.timeout(patience):
+                await client.connect(
+                    servers=list(addresses),
+                    name=name,
+                    user=credentials.user if credentials else None,
+                    password=credentials.password if credentials else None,
+                    tls=tls,
+                    error_cb=link._trouble,
+                    disconnected_cb=link._trouble,
+                    connect_timeout=max(1, int(patience)),
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=_AGAIN_AFTER,  # type: ignore[arg-type]  # it sleeps that long
+                    ping_interval=_PING_EVERY,
+                    max_outstanding_pings=1,
+                )
+        except (NatsError, OSError, TimeoutError) as error:
+            await client.close()
+            raise UnavailableError(
+                f"no broker answers at {', '.join(addresses)} ({error or type(error).__name__}): is it running, and are"
+                " user and password right?"
+            ) from error
+        return link
+
+    async def close(self) -> None:
+        with suppress(NatsError, OSError):  # it says good-bye, also to who is no more
+            await self.client.close()
+
+    async def publish(
+        self,
+        subject: str,
+        data: bytes,
+        *,
+        expected: int | None = None,
+        expected_on: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> int:
+        """Append to the stream of `subject`, and give the sequence when that is durable.
+
+        `expected` is the sequence of the last message on `expected_on`, which is `subject` if nothing else is said.
+        """
+        # Never publish_async: the future of a refused message does not resolve.
+        sent = dict(headers or {})
+        if expected is not None:
+            sent["Nats-Expected-Last-Subject-Sequence"] = str(expected)
+        if expected_on is not None:
+            sent["Nats-Expected-Last-Subject-Sequence-Subject"] = expected_on
+        if not self.client.is_connected:
+            # The client would keep it and send it later, when its sender has long given up.
+            raise self._unavailable(subject, ConnectionError("not connected"))
+        try:
+            ack = await self.js.publish(subject, data, timeout=self.patience, headers=sent or None)
+        except APIError as error:
+            if error.err_code in (_WRONG_SEQUENCE, _RACE):
+                raise RefusedError(error.err_code == _RACE) from error
+            if error.err_code == _STORE_FAILED and "maximum" in (error.description or ""):
+                raise LogFullError(f"the log of {subject} is full: it takes more when it has been trimmed") from error
+            raise self._unavailable(subject, error) from error
+        except (NatsError, OSError, TimeoutError) as error:
+            raise self._unavailable(subject, error) from error
+        return ack.seq
+
+    async def last(self, stream: str, subject: str) -> Stored | None:
+        """The last message on `subject`, asked of the stream's leader: a follower may be behind."""
+        try:
+            found = await self.js.get_last_msg(stream, subject)
+        except NotFoundError:
+            return None
+        except (NatsError, OSError, TimeoutError) as error:
+            raise self._unavailable(subject, error) from error
+        return Stored(found.seq or 0, subject, found.data or b"", found.headers or {})
+
+    async def ask(self, subject: str, question: object = None) -> bytes:
+        """A question to the broker itself, in JSON. Its own errors are in the answer."""
+        data = b"" if question is None else msgspec.json.encode(question)
+        try:
+            return (await self.client.request(subject, data, timeout=self.patience)).data
+        except (NatsError, OSError, TimeoutError) as error:
+            raise self._unavailable(subject, error) from error
+
+    def _unavailable(self, what: str, error: Exception) -> UnavailableError:
+        self.troubles += 1
+        return UnavailableError(f"the broker did not do it ({what}: {str(error) or type(error).__name__}): try again")
+
+    async def _trouble(self, error: Exception | None = None) -> None:
+        self.troubles += 1
+
+
+def check_addresses(addresses: Sequence[str], credentials: Credentials | None) -> None:
+    """Whoever can write to the broker commands the crawl: without a password only this machine may be one's broker."""
+    if not addresses:
+        raise ConfigError("a cluster has at least one address: nats://HOST:PORT")
+    for address in addresses:
+        try:
+            parts = urlsplit(address)
+            host, _ = parts.hostname, parts.port
+        except ValueError:
+            host = None
+        if not host or parts.scheme not in ("nats", "tls"):
+            raise ConfigError(f"{address!r} is no address of a broker: write nats://HOST:PORT or tls://HOST:PORT")
+        if credentials is None and parts.username is None and not _is_loopback(host):
+            raise ConfigError(f"{host} is another machine: its broker is used with a user and a password only")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
