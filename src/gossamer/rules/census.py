@@ -24,7 +24,8 @@ _WEIGHT_0, _WEIGHTS = 128, 16  # a weight is noted as 16 times its binary logari
 _NEIGHBOURS: Final = 4  # pages of a place say as much of a new one there as all the others
 _AS_USUAL: Final = 10  # pages say as much of all as what is usual
 _ENOUGH: Final = 10  # pages
-_MOST_WRONG: Final = 5.0
+_MOST_WRONG: Final = 2.0
+_NOTHING: Final = Seen()
 _CLOSE: Final = 0.02
 _ROUNDS: Final = 32
 _LEAST_PRICE, _MOST_PRICE = 1e-3, 1e12
@@ -196,7 +197,9 @@ class _Demand:
         self._most = bounds.most
         self._pages = [(belief := page.seen.likely(prior), page.weight, bounds.soonest(belief)) for page in pages]
         # More is known of a page where it is than here: what was decided there shows by how much this is wrong.
-        decided = [(page, one) for page, one in zip(pages, self._pages, strict=True) if page.wait]
+        decided = [
+            (page, one) for page, one in zip(pages, self._pages, strict=True) if page.wait and page.seen != _NOTHING
+        ]
         if len(decided) >= _ENOUGH:
             here = sum([1 / self._wait(one, page.price) for page, one in decided])
             there = sum([1 / page.wait for page, _ in decided])
