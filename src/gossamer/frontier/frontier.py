@@ -127,9 +127,9 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
-    def unknown(self, urls: list[str]) -> int:
-        """How many of these, normalised, belong to the crawl and are new to it."""
-        return self._intake.unknown(urls)
+    def unknown(self, urls: list[str], depth: int) -> int:
+        """How many of these, normalised and that far from a seed, belong to the crawl and are new to it."""
+        return self._intake.unknown(urls, depth)
 
     def stored(self, url: str) -> Locator | None:
         """Where the last response of a URL is."""
@@ -253,15 +253,23 @@ class Frontier:
     def _revisit(self, host: HostQueue, entry: Entry) -> Visit | None:
         """A visit to what was visited before; None when that was purged since."""
         before = self.revisits.before(self._key(host, entry))
-        if before is None:
+        url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
+        if before is None or (before.state is State.DEAD and not self._has_room(host, url)):
+            self.revisits.put_off(host, self._key(host, entry), self._now)
             self._unqueue(host, entry)
             return None
         host.leased[entry.number] = entry
-        url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
         visit = Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, before=before)
         keys.read_marks(visit, entry.hops)
         visit.validators = self.revisits.ask_with(host, before)
         return visit
+
+    def _has_room(self, host: HostQueue, url: str) -> bool:
+        """Whether its caps allow one more page, which what was dead may be."""
+        most = host.manners.max_pages
+        if most and host.pages + len(host.leased) >= most:
+            return False
+        return self._pattern_pages is None or self._pattern_pages.take(url) is Room.YES
 
     def _put_off(self, host: HostQueue, level: Level, entry: Entry) -> bool:
         """Whether an entry is not visited now, because nothing new is to be expected: others come first."""
@@ -303,6 +311,8 @@ class Frontier:
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
+        if self._is_void(host, entry, visit, now, seconds):
+            return
         before, again, changes = visit.before, b"", 0
         if self.revisits.on or before is not None:
             again = self._again(host, entry, visit, found, now, validators)
@@ -312,7 +322,7 @@ class Frontier:
             State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, changes, "", validators, again
         )
         self._settle(host, entry, value)
-        if before is None and self._pattern_pages is not None:
+        if self._pattern_pages is not None:
             self._pattern_pages.end(visit.url, stored=True)
         if before is None or before.state is not State.FETCHED:
             self.counts.fetched += 1
@@ -333,6 +343,8 @@ class Frontier:
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
+        if self._is_void(host, entry, visit, now, seconds):
+            return
         before = visit.before
         assert before is not None
         value = keys.pack_history(
@@ -357,6 +369,16 @@ class Frontier:
     ) -> bytes:
         """What its record keeps of a visit that is to be made again."""
         return self.revisits.settled(host, self._key(host, entry), visit, found, now, validators)
+
+    def _is_void(self, host: HostQueue, entry: Entry, visit: Visit, now: float, seconds: float) -> bool:
+        """Whether a visit was made again to what was purged meanwhile, or is queued as new: it changes nothing."""
+        if visit.before is None or not self.revisits.is_void(self._key(host, entry)):
+            return False
+        self._unqueue(host, entry)
+        host.failures = 0
+        host.rest(now, seconds)
+        self._release(host, now, visit=visit)
+        return True
 
     def _count_less(self, state: State) -> None:
         self.counts.dead -= state is State.DEAD
@@ -395,6 +417,8 @@ class Frontier:
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
+        if self._is_void(host, entry, visit, now, seconds):
+            return
         before, again = visit.before, b""
         if self.revisits.on or before is not None:
             again = self._again(host, entry, visit, found, now, validators)
@@ -407,7 +431,9 @@ class Frontier:
             self.counts.excluded += 1
             if before is not None:
                 self._count_less(before.state)
-                self.counts.fetched -= before.state is State.FETCHED
+                if before.state is State.FETCHED:
+                    self.counts.fetched -= 1
+                    host.pages -= host.pages > 0
         host.failures = 0
         host.rest(now, seconds)
         if status in BUSY:
@@ -507,7 +533,7 @@ class Frontier:
     def _release(self, host: HostQueue, now: float, address: str = "", visit: Visit | None = None) -> None:
         """`visit`: one that brought no page."""
         self.leased -= 1
-        if visit is not None and visit.before is None and self._pattern_pages is not None:
+        if visit is not None and self._pattern_pages is not None:
             self._pattern_pages.end(visit.url, stored=False)
         self.schedule.end(host, now)
         if address and address != host.address and not host.leased:

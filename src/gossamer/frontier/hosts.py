@@ -133,6 +133,11 @@ class Level:
         return not (self.chunks or self.more or self.late)
 
     @property
+    def left(self) -> int:
+        """Entries in memory that are not settled."""
+        return sum([chunk.left for chunk in self.chunks]) + sum([chunk.left for chunk in self.late])
+
+    @property
     def waits(self) -> bool:
         return bool(self.returned or self.more or self._next_chunk())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from math import inf
 from typing import Final
 
 import msgspec
@@ -20,6 +22,7 @@ FIRST: Final = 0  # the priority of visits that are due: what may be queued is l
 _SAMPLE: Final = 400  # pages of all hosts
 _ANEW: Final = 25  # of these, visited since prices were found last
 _ESTIMATED: Final = 10.0  # seconds that an estimate of freshness is good for
+_ROUNDED: Final = 1e-3  # by that much the sum of a prior is not 1
 _KEY: Final = keys.META + b"fresh"
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -54,9 +57,7 @@ class Intervals:
     def __init__(self, database: Database, config: FreshConfig, policy: Policy, rate: float) -> None:
         self._database = database
         stored = database.visit(_KEY)
-        kept = msgspec.msgpack.decode(stored, type=_Kept) if stored else _Kept()
-        self._census = Census(_SAMPLE, kept.census)
-        self._prior, self._price = kept.prior, kept.price
+        self._census, self._prior, self._price = _read(stored)
         self._told = 0
         self._changed = False
         self._estimate, self._estimated_at = (1.0, 0.0), 0.0
@@ -158,6 +159,17 @@ class Intervals:
         if self._changed:
             self._changed = False
             self._database.visits[_KEY] = _encode(_Kept(self._census.pack(), self._prior, self._price))
+
+
+def _read(stored: bytes | None) -> tuple[Census, Weights, float]:
+    """What another version noted otherwise is not known."""
+    try:
+        kept = msgspec.msgpack.decode(stored, type=_Kept) if stored else _Kept()
+        if len(kept.prior) == len(USUAL) and abs(sum(kept.prior) - 1) < _ROUNDED and 0 <= kept.price < inf:
+            return Census(_SAMPLE, kept.census), kept.prior, kept.price
+    except (ValueError, struct.error):
+        pass
+    return Census(_SAMPLE), USUAL, 0.0
 
 
 def has_new(host: HostQueue) -> bool:
