@@ -270,6 +270,31 @@ def test_the_pages_of_a_slow_host_are_put_off_once_and_not_again_and_again(crawl
     assert writes < 4 * count
 
 
+@pytest.mark.parametrize(
+    ("hosts", "delay", "share"),
+    [(1, 0.0, 0.2), (1, 0.0, 0.5), (10, 0.0, 0.5), (1, 1.0, 0.2), (1, 1.0, 0.5), (10, 1.0, 0.2), (10, 1.0, 0.5)],
+)
+def test_known_pages_and_new_ones_have_their_shares(crawl: Crawl, hosts: int, delay: float, share: float) -> None:
+    crawl.delay = delay
+    crawl.fresh = FreshConfig(keep_fresh=True, revisit_share=share, min_interval=DAY, max_interval=DAY)
+    frontier = crawl.open()
+    for host in range(hosts):
+        frontier.add(pages(f"h{host}.test", 400 // hosts), 1, 4)
+    crawl.work(500 if hosts == 1 else 100)
+    crawl.now += 2 * DAY
+    for host in range(hosts):
+        frontier.add(pages(f"h{host}.test/new", 400 // hosts), 1, 4)
+    made: list[Visit] = []
+    while len(made) < 300:
+        for visit in crawl.lease(10):
+            made.append(visit)
+            crawl.page(visit)
+        frontier.commit({})
+        crawl.now += 0.5
+    later = made[100:]  # the first turn does not know of the new ones yet
+    assert sum(visit.revisit for visit in later) / len(later) == pytest.approx(share, abs=0.1)
+
+
 # -- what other versions noted ---------------------------------------------------------------------------------------
 
 

@@ -202,7 +202,7 @@ class Frontier:
             if excluded >= _EXCLUDED_AT_ONCE:
                 host.due = now + _MOMENT  # others are next
                 break
-            level = host.next_level()
+            level = host.next_level(self.revisits.share)
             entry = level.peek()
             if entry is None:
                 self._roster.refill(host, level)

@@ -12,13 +12,12 @@ from gossamer.config import FreshConfig
 from gossamer.frontier import keys
 from gossamer.frontier.database import Database
 from gossamer.frontier.host_freshness import HostFreshness, place_number
-from gossamer.frontier.hosts import HostQueue, Origin
+from gossamer.frontier.hosts import FIRST, HostQueue, Origin
 from gossamer.rules.census import USUAL, Bounds, Census, Known
 from gossamer.rules.change_rate import DAY, Seen, Weights
 from gossamer.rules.policy import Policy
 from gossamer.rules.revisits import worth
 
-FIRST: Final = 0  # the priority of visits that are due: what may be queued is limited, so they need not wait there
 _SAMPLE: Final = 400  # pages of all hosts
 _ANEW: Final = 25  # of these, visited since prices were found last
 _ESTIMATED: Final = 10.0  # seconds that an estimate of freshness is good for

@@ -16,8 +16,8 @@ from gossamer.config import FreshConfig
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
-from gossamer.frontier.hosts import HostQueue, Origin
-from gossamer.frontier.intervals import FIRST, Intervals, PageFacts, has_new
+from gossamer.frontier.hosts import FIRST, HostQueue, Origin
+from gossamer.frontier.intervals import Intervals, PageFacts, has_new
 from gossamer.frontier.roster import Roster
 from gossamer.model import Before, Change, Exclusion, State, Visit
 from gossamer.model.url import split
@@ -90,6 +90,11 @@ class Revisits:
             allowed = now + (1 - self._saved) / rate if rate and self._saved < 1 else now
             return max(due, self._look_again, allowed)
         return None
+
+    @property
+    def share(self) -> float:
+        """Of a host's visits, while something new waits for it too."""
+        return self._config.revisit_share
 
     def leased(self, new: int) -> None:
         """So many visits to new URLs were begun, for which known ones may have their share."""
@@ -164,7 +169,7 @@ class Revisits:
             if 0 <= now - before.fetched_at < (1 - _A_LITTLE) * wait:
                 self._put(key, value, before.fetched_at + wait, now)
                 return
-        slot = self._slot(host, now)
+        slot = self._slot(host, now, has_one=decided)
         if slot > now + _AHEAD:
             self._put(key, value, slot, now, _DECIDED)
             return
@@ -175,16 +180,20 @@ class Revisits:
         self._saved = max(self._saved - 1, 0.0)
         self._enqueue(page.origin, keys.pack_entry(visit.depth, 0, marks, page.origin.scheme, page.path), FIRST)
 
-    def _slot(self, host: HostQueue | None, now: float) -> float:
+    def _slot(self, host: HostQueue | None, now: float, has_one: bool) -> float:
         """When a host can be visited again for what is due: as often as its delay and what is new there allow, after
         what waits there, and not before it is up again: of a host that is down others must not have to wait for much.
+        `has_one`: it is now, unless the host is behind.
         """
         if host is None:
             return now
         fresh, level = self._intervals.of(host), host.levels.get(FIRST)
         least = _WHILE_FAILING if host.failures else _FASTEST
         step = max(host.delay / (self._config.revisit_share if has_new(host) else 1.0), least)
-        slot = max(fresh.slot, now + (0 if level is None else level.left) * step)
+        slot = now + (0 if level is None else level.left) * step
+        if has_one and slot <= now + _AHEAD >= host.due - host.delay:
+            return slot
+        slot = max(fresh.slot, slot)
         if host.due > now + host.delay + _AHEAD:
             slot = max(slot, host.due)
         fresh.slot = slot + step
