@@ -113,3 +113,11 @@ def test_what_somebody_says_counts_as_seen() -> None:
 def test_a_visit_at_the_same_moment_tells_nothing() -> None:
     seen = seen_after((DAY, True))
     assert seen.after(0, changed=False) is seen
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 0.3, 1.0])
+def test_a_change_at_once_is_one_as_after_a_second(seconds: float) -> None:
+    seen = Seen.unpack(Seen().after(seconds, changed=True).pack())
+    for again in (seen, Seen.unpack(bytes([0, 0, 8, 0, 0]))):  # as another version packed it
+        assert again.likely(USUAL).mean > 1e-4
+        assert again.after(seconds, changed=True).changes > again.changes

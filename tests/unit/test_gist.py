@@ -71,3 +71,10 @@ def test_what_is_no_page_is_judged_by_its_bytes() -> None:
 @given(st.binary(max_size=400), st.sampled_from([HTML, "text/plain", "application/xhtml+xml", "image/png", None]))
 def test_no_bytes_raise_and_none_is_nothing(body: bytes, kind: str | None) -> None:
     assert 0 < gist(body, kind) < 2**32
+
+
+def test_a_very_long_page_is_compared_by_its_bytes() -> None:
+    page = b"<title>t</title><main><p>%b</p></main>" % (b"word " * 300_000)
+    assert gist(page, "text/html") == gist(page, "text/html")
+    assert gist(page, "text/html") != gist(page + b"<!-- 12:30 -->", "text/html")
+    assert gist(page[:1000], "text/html") == gist(page[:1000] + b"<!-- 12:30 -->", "text/html")

@@ -91,15 +91,16 @@ class Responses:
         if visit.before is None:
             links = self._newness.links(visit, page, content, self._links.of)
             found = self._revisiting.first(page) if self._config.fresh.keep_fresh else FIRST
-            change = ""
+            change, same = "", False
         else:
-            links = [] if is_same(visit.before, digest) else self._links.of(page)
+            same = is_same(visit.before, digest) and not 300 <= page.status < 400  # which says more in its head
+            links = [] if same else self._links.of(page)
             found = self._revisiting.found(visit, page, digest, links)
             change = found.change
             self._revisiting.count(found)
         parsed = perf_counter()
         stored: tuple[int, int, int] | Locator = self._store.append(page, digest, content.stored, change)
-        if visit.before is not None and visit.before.stored is not None and is_same(visit.before, digest):
+        if same and visit.before is not None and visit.before.stored is not None:
             stored = visit.before.stored  # where the payload is
         appended = perf_counter()
         barren = self._newness.is_barren(visit, page, content, links)
@@ -130,7 +131,7 @@ class Responses:
             if copy is not None:
                 self._store.append(page, copy.digest, copy.refers_to, found.change)
                 self._statistics.count_page(page.status)
-        elif before.is_page or page.status != before.status or not is_same(before, payload_digest(page.raw)):
+        elif before.is_page or not revisiting.is_as_it_was(visit, page, payload_digest(page.raw), self._links.of):
             return False
         else:  # an error or a redirect as it was
             found = Found(Change.SAME, is_page=False)

@@ -6,6 +6,8 @@ differ is any of that looked at, and only where the main text was never looked a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gossamer.agent.earlier import Earlier, EarlierCopy
 from gossamer.agent.statistics import Statistics
 from gossamer.frontier import Frontier
@@ -13,6 +15,7 @@ from gossamer.model import Before, Change, Page, Visit
 from gossamer.parse.gist import gist
 from gossamer.rules.revisits import FOR_GOOD, Found, moment_of, said_to_hold
 
+_BROKEN_OFF = ("time", "disconnect")  # why a response has no end
 _BELIEVED_AFTER = 2  # visits in a row that find no page where there was one
 _FAILURES_BELIEVED_AFTER = 5  # the same, where the server says that the fault is its own
 
@@ -27,9 +30,18 @@ class Revisiting:
 
     def is_missing(self, before: Before, page: Page) -> bool:
         """A page was there, and there is none now; which is not believed before it was looked for once more."""
-        if not before.is_page or 200 <= page.status < 300 or page.status in FOR_GOOD:
+        if not before.is_page or page.status in FOR_GOOD:
             return False
+        if 200 <= page.status < 300:
+            return page.truncated in _BROKEN_OFF and before.missing + 1 < _BELIEVED_AFTER
         return before.missing + 1 < (_FAILURES_BELIEVED_AFTER if page.status >= 500 else _BELIEVED_AFTER)
+
+    def is_as_it_was(self, visit: Visit, page: Page, digest: bytes, links: Callable[[Page], list[str]]) -> bool:
+        """Of what was no page, and is none. A redirect may lead to a URL that is new though its payload is the same."""
+        before = visit.before
+        if before is None or page.status != before.status or not is_same(before, digest):
+            return False
+        return not (300 <= page.status < 400 and self._frontier.unknown(links(page), visit.depth + 1))
 
     def first(self, page: Page, is_page: bool = True) -> Found:
         """What is to be noted of a page that was not visited before."""
@@ -48,14 +60,14 @@ class Revisiting:
         before = visit.before
         assert before is not None
         if not 200 <= page.status < 300:
-            change = Change.GONE if before.is_page else self._compared(before, page, digest)
-            return Found(change, is_page=False)
+            same = not before.is_page and self.is_as_it_was(visit, page, digest, lambda _: links)
+            return Found(Change.GONE if before.is_page else Change.SAME if same else Change.CHANGED, is_page=False)
         if not before.is_page:
             return Found(Change.NEW)
         if is_same(before, digest):
             return Found(Change.SAME)
         text = gist(page.body, page.content_type)
-        gained = self._frontier.unknown(links)
+        gained = self._frontier.unknown(links, visit.depth + 1)
         if not gained and text == (before.text or self._stored_gist(before)):
             return Found(Change.SAME, text)
         return Found(Change.CHANGED, text, gained, changed_at=moment_of(page.header("last-modified")))
@@ -64,11 +76,6 @@ class Revisiting:
         """Of the copy in the store; 0 where that cannot be read, so that the page counts as changed."""
         copy = None if before.stored is None else self._earlier.read(before.stored)
         return 0 if copy is None or copy.body is None else gist(copy.body, copy.content_type)
-
-    @staticmethod
-    def _compared(before: Before, page: Page, digest: bytes) -> Change:
-        """Of what was no page, and is none."""
-        return Change.SAME if page.status == before.status and is_same(before, digest) else Change.CHANGED
 
     def count(self, found: Found) -> None:
         statistics = self._statistics

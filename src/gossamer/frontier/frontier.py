@@ -33,7 +33,7 @@ from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
 from gossamer.frontier.settling import Settling, key_of
-from gossamer.model import Exclusion, Locator, Reason, Visit
+from gossamer.model import Exclusion, Locator, Reason, State, Visit
 from gossamer.rules.policy import Policy
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
@@ -127,9 +127,9 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
-    def unknown(self, urls: list[str]) -> int:
-        """How many of these, normalised, belong to the crawl and are new to it."""
-        return self._intake.unknown(urls)
+    def unknown(self, urls: list[str], depth: int) -> int:
+        """How many of these, normalised and that far from a seed, belong to the crawl and are new to it."""
+        return self._intake.unknown(urls, depth)
 
     def stored(self, url: str) -> Locator | None:
         """Where the last response of a URL is."""
@@ -201,7 +201,7 @@ class Frontier:
             if excluded >= _EXCLUDED_AT_ONCE:
                 host.due = now + _MOMENT  # others are next
                 break
-            level = host.next_level()
+            level = host.next_level(self.revisits.share)
             entry = level.peek()
             if entry is None:
                 self._roster.refill(host, level)
@@ -252,15 +252,24 @@ class Frontier:
     def _revisit(self, host: HostQueue, entry: Entry) -> Visit | None:
         """A visit to what was visited before; None when that was purged since."""
         before = self.revisits.before(key_of(host, entry))
-        if before is None:
+        url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
+        if before is None or (before.state is State.DEAD and not self._has_room(host, url)):
+            self.revisits.put_off(host, key_of(host, entry), self._now)
             self._settling.unqueue(host, entry)
             return None
         host.leased[entry.number] = entry
-        url = f"{keys.SCHEME_NAMES[entry.scheme]}://{host.name}{entry.path}"
         visit = Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, before=before)
         keys.read_marks(visit, entry.hops)
         visit.validators = self.revisits.ask_with(host, before)
         return visit
+
+    def _has_room(self, host: HostQueue, url: str) -> bool:
+        """Whether its caps allow one more page, which what was dead may be."""
+        most = host.manners.max_pages
+        if most and host.pages + len(host.leased) >= most:
+            return False
+        pattern_pages = self._settling.pattern_pages
+        return pattern_pages is None or pattern_pages.take(url) is Room.YES
 
     def _put_off(self, host: HostQueue, level: Level, entry: Entry) -> bool:
         """Whether an entry is not visited now, because nothing new is to be expected: others come first."""
@@ -378,7 +387,7 @@ class Frontier:
         """Everything since the last commit becomes durable, in one synced batch."""
         self._intake.resolve()
         self._roster.save()
-        self.revisits.save(self._now)
+        self.revisits.save()
         self._save_counts(clean)
         for name, value in meta.items():
             self._changes[keys.META + name.encode()] = value

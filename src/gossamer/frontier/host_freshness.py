@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from zlib import crc32
 
 import msgspec
@@ -13,6 +14,7 @@ from gossamer.rules.yields import place_of
 
 _SAMPLE = 64  # pages
 _ANEW = 16  # pages of the sample that were visited since
+_PLACES = 8  # whose priors are at hand
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[bytes, Trust]).decode
@@ -21,11 +23,10 @@ _decode = msgspec.msgpack.Decoder(tuple[bytes, Trust]).decode
 class HostFreshness:
     """Invariant: `changed` is true while what `pack` gives is not what the disk has."""
 
-    __slots__ = ("_census", "_packed", "_priors", "_told", "changed", "price", "prior", "slot", "trust")
+    __slots__ = ("_priors", "_told", "census", "changed", "price", "prior", "slot", "trust")
 
     def __init__(self, packed: bytes = b"") -> None:
-        self._packed, self.trust = _decode(packed) if packed else (b"", Trust())
-        self._census: Census | None = None  # made when it is needed: most hosts in memory have nothing due
+        self.census, self.trust = _read(packed) if packed else (Census(_SAMPLE), Trust())
         self._priors: dict[int, Weights] = {}
         self._told = _ANEW
         self.prior: Weights = ()
@@ -34,14 +35,7 @@ class HostFreshness:
         self.changed = False
 
     def pack(self) -> bytes:
-        return _encode((self._packed if self._census is None else self._census.pack(), self.trust))
-
-    @property
-    def census(self) -> Census:
-        if self._census is None:
-            self._census = Census(_SAMPLE, self._packed)
-            self._packed = b""
-        return self._census
+        return _encode((self.census.pack(), self.trust))
 
     def told(self) -> None:
         """Of a page of the sample."""
@@ -63,8 +57,19 @@ class HostFreshness:
         """How often a page changes of which that was seen; `judge` was asked before."""
         prior = self._priors.get(place)
         if prior is None:
+            if len(self._priors) >= _PLACES:
+                self._priors.clear()
             prior = self._priors[place] = self.census.prior_near(place, self.prior)
         return seen.likely(prior)
+
+
+def _read(packed: bytes) -> tuple[Census, Trust]:
+    """What another version noted otherwise is not known."""
+    try:
+        census, trust = _decode(packed)
+        return Census(_SAMPLE, census), trust
+    except (ValueError, struct.error):
+        return Census(_SAMPLE), Trust()
 
 
 def place_number(path: str) -> int:

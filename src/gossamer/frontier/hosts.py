@@ -16,6 +16,7 @@ from gossamer.frontier.rulebook import Rules
 from gossamer.rules.policy import Manners
 from gossamer.rules.yields import Yields
 
+FIRST = 0  # the priority of visits that are made again: what may be queued is limited, so they need not wait there
 ROBOTS = 0  # the number under which a host's robots.txt is leased; queue entries count from CHUNK
 CHUNK = 32  # entries at most
 _A_LOWER_LEVEL_EVERY = 16  # visits of a host: a level that starves still moves
@@ -131,6 +132,17 @@ class Level:
     def empty(self) -> bool:
         """Nothing waits or is leased."""
         return not (self.chunks or self.more or self.late)
+
+    @property
+    def visits_again(self) -> bool:
+        """What comes next was visited before."""
+        entry = self.peek() if self.priority == FIRST else None
+        return entry is not None and bool(entry.hops & keys.REVISIT)
+
+    @property
+    def left(self) -> int:
+        """Entries in memory that are not settled."""
+        return sum([chunk.left for chunk in self.chunks]) + sum([chunk.left for chunk in self.late])
 
     @property
     def waits(self) -> bool:
@@ -351,13 +363,17 @@ class HostQueue:
             found = self.levels[priority] = Level(priority)
         return found
 
-    def next_level(self) -> Level:
-        """The level whose turn it is: the first that has something waiting, now and then a lower one."""
+    def next_level(self, share: float = 1.0) -> Level:
+        """The level whose turn it is: the first that has something waiting, now and then a lower one. Visits that are
+        made again come first, but for no more than their share.
+        """
         if len(self.levels) == 1:
             return next(iter(self.levels.values()))
         last = keys.LAST if self.manners.skips else keys.ASIDE
         waiting = [level for priority, level in sorted(self.levels.items()) if priority <= last and level.waits]
         self.turn += 1
+        if len(waiting) > 1 and waiting[0].visits_again and int(self.turn * share) == int((self.turn - 1) * share):
+            del waiting[0]
         turn, rest = divmod(self.turn, _A_LOWER_LEVEL_EVERY)
         return waiting[0] if rest or len(waiting) == 1 else waiting[1 + turn % (len(waiting) - 1)]
 

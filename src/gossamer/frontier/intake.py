@@ -105,8 +105,10 @@ class Intake:
                 fixed = by_url.priority(url, fixed)
             enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
 
-    def unknown(self, urls: list[str]) -> int:
+    def unknown(self, urls: list[str], depth: int) -> int:
         """How many of these belong to the crawl and are new to it."""
+        if self._max_depth is not None and depth > self._max_depth:
+            return 0
         judge, changes = self._scope.judge, self._changes
         found = [self._roster.key_of(url) for url in urls if not judge(url)]
         if not found:

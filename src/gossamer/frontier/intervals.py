@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from math import inf
 from typing import Final
 
 import msgspec
@@ -10,17 +12,17 @@ from gossamer.config import FreshConfig
 from gossamer.frontier import keys
 from gossamer.frontier.database import Database
 from gossamer.frontier.host_freshness import HostFreshness, place_number
-from gossamer.frontier.hosts import HostQueue, Origin
+from gossamer.frontier.hosts import FIRST, HostQueue, Origin
 from gossamer.rules.census import USUAL, Bounds, Census, Known
 from gossamer.rules.change_rate import DAY, Seen, Weights
 from gossamer.rules.policy import Manners, Policy
 from gossamer.rules.revisits import worth
 
-FIRST: Final = 0  # the priority of visits that are due: what may be queued is limited, so they need not wait there
 _SAMPLE: Final = 400  # pages of all hosts
 _ANEW: Final = 25  # of these, visited since prices were found last
 _ESTIMATED: Final = 10.0  # seconds that an estimate of freshness is good for
 KEPT: Final = keys.META + b"fresh"
+_ROUNDED: Final = 1e-3  # by that much the sum of a prior is not 1
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -34,8 +36,17 @@ class Kept(msgspec.Struct):
 
 
 def read_kept(stored: bytes | None) -> Kept:
-    """What was found of all pages, as of a commit; `stored`: under KEPT, if there is anything."""
-    return msgspec.msgpack.decode(stored, type=Kept) if stored else Kept()
+    """What was found of all pages, as of a commit; `stored`: under KEPT, if there is anything. What another version
+    noted otherwise is not known.
+    """
+    try:
+        kept = msgspec.msgpack.decode(stored, type=Kept) if stored else Kept()
+        Census(_SAMPLE, kept.census)
+        if len(kept.prior) == len(USUAL) and abs(sum(kept.prior) - 1) < _ROUNDED and 0 <= kept.price < inf:
+            return kept
+    except (ValueError, struct.error):
+        pass
+    return Kept()
 
 
 class PageFacts(msgspec.Struct, gc=False):

@@ -44,6 +44,8 @@ _LONGEST = 200  # bytes of a validator; longer ones are useless anyway
 # due, seen, hash of the main text, URLs gained; found unchanged, and not found at all, in a row
 _AGAIN = struct.Struct("<I5sIBBB")
 _DUE = struct.Struct(">I")
+LATEST = 0xFFFFFFFF  # moment that a record has room for
+_STATES = frozenset(State)
 _WRAPPED = 100  # visits in a row, when there are more than a byte can count
 _HOST = struct.Struct("<dffHIII")  # due, crawl delay, added delay, failures, last of them, robots failing since, pages
 _EXPIRES = struct.Struct("<d")
@@ -120,7 +122,7 @@ def pack_again(due: float, seen: bytes, text: int, gained: int, unchanged: int, 
 def has_again(value: bytes) -> bool:
     """The visit that was packed so is to be made again."""
     parts = value[_HISTORY.size :].split(b"\0", 3)
-    return len(parts) == 4 and len(parts[3]) == _AGAIN.size
+    return len(parts) == 4 and len(parts[3]) == _AGAIN.size and value[0] in _STATES
 
 
 def due_of(value: bytes) -> int:

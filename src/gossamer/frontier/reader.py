@@ -13,8 +13,8 @@ from gossamer.config import FreshConfig
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import ReadOnlyDatabase
-from gossamer.frontier.hosts import Chunk
-from gossamer.frontier.intervals import FIRST, KEPT, Kept, read_kept
+from gossamer.frontier.hosts import FIRST, Chunk
+from gossamer.frontier.intervals import KEPT, Kept, read_kept
 from gossamer.frontier.notes import Notes, read_notes
 from gossamer.frontier.outlook import Circumstances, HostEstimate, Outlook, estimate, outlook
 from gossamer.frontier.rulebook import read_rules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from itertools import islice
 
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
@@ -16,14 +16,12 @@ from gossamer.rules.policy import USUAL_PRIORITY
 
 _AT_ONCE = 2000  # records between two turns of the loop
 
-T = TypeVar("T")
-
 
 class Review:
     """Goes over stored visits in steps, between which the crawl goes on.
 
-    Invariant: a visit is changed only if it still is what the scan saw. Going over the same again changes nothing more,
-    so a review that was cut off is simply begun again.
+    Invariant: a visit is changed by what it is now, whatever the scan saw of it. Going over the same again changes
+    nothing more, so a review that was cut off is simply begun again.
     """
 
     def __init__(
@@ -41,7 +39,7 @@ class Review:
         for step in self._steps(self._visits(domain)):
             found = 0
             for key, value in step:
-                if value[0] != State.DEAD or self._database.visit(key) != value:
+                if value[0] != State.DEAD:
                     continue
                 visit = keys.read_visit(key, value)
                 scheme, cut = visit.url.partition(":")[0], visit.url.index("/", 8)
@@ -61,7 +59,7 @@ class Review:
         for step in self._steps(self._visits(domain)):
             pages = dead = 0
             for key, value in step:
-                if value[0] not in (State.FETCHED, State.DEAD) or self._database.visit(key) != value:
+                if value[0] not in (State.FETCHED, State.DEAD):
                     continue
                 visit = keys.read_visit(key, value)
                 self._database.visits[key] = keys.excluded_visit(visit.depth, Exclusion.PURGED)
@@ -86,26 +84,21 @@ class Review:
                     names = []
         yield names
 
-    def _visits(self, domain: str) -> Iterator[tuple[bytes, bytes]]:
+    def _visits(self, domain: str) -> Iterator[bytes]:
         start = _start(domain)
         for partition in self._partitions():
-            for key, value in self._database.scan_visits(partition + b"v" + start):
+            for key, _ in self._database.scan_visits(partition + b"v" + start):
                 if not start or _is_below(key[3:].partition(b"\0")[0], start):
-                    yield key, value
+                    yield key
 
     def _partitions(self) -> Iterator[bytes]:
         """All: the names below a public suffix are in many."""
         return map(keys.partition_prefix, range(self._counts.partitions))
 
-    @staticmethod
-    def _steps(records: Iterator[T]) -> Iterator[list[T]]:
-        step: list[T] = []
-        for record in records:
-            step.append(record)
-            if len(step) >= _AT_ONCE:
-                yield step
-                step = []
-        yield step
+    def _steps(self, found: Iterator[bytes]) -> Iterator[list[tuple[bytes, bytes]]]:
+        """As they are now: of those that are visited again meanwhile the scan has seen the time that they had."""
+        while step := list(islice(found, _AT_ONCE)):
+            yield [(key, value) for key in step if (value := self._database.visit(key)) is not None]
 
 
 def _start(domain: str) -> bytes:

@@ -16,12 +16,12 @@ from gossamer.config import FreshConfig
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
-from gossamer.frontier.hosts import HostQueue, Origin
-from gossamer.frontier.intervals import FIRST, Intervals, PageFacts, has_new
+from gossamer.frontier.hosts import FIRST, HostQueue, Origin
+from gossamer.frontier.intervals import Intervals, PageFacts, has_new
 from gossamer.frontier.roster import Roster
 from gossamer.model import Before, Change, Exclusion, State, Visit
 from gossamer.model.url import split
-from gossamer.rules.change_rate import Seen
+from gossamer.rules.change_rate import DAY, Seen
 from gossamer.rules.policy import Policy
 from gossamer.rules.revisits import Found, gained_on_average
 from gossamer.rules.validators import Trust
@@ -35,6 +35,9 @@ _SAVED: Final = 3600.0  # seconds of allowed visits that are saved up
 _MOST_CREDIT: Final = 1000.0
 _SOON: Final = 3600.0  # seconds after which a page that was not there is looked for again, at most
 _MOST_FAILURES: Final = 6
+_FASTEST: Final = 0.002  # seconds between visits to a host that needs no rest, as far as is planned
+_WHILE_FAILING: Final = 1.0  # the same, of a host that does not answer
+_WHILE_BLOCKED: Final = DAY  # until it is looked again whether a page is still not to be visited
 _ENROLLED_AT_ONCE: Final = 200
 _DECIDED: Final = b"!"  # what is due then, whatever a visit must be worth
 _IN_TURN: Final = b"@"  # and for which there is a place then in the time of its host
@@ -45,7 +48,7 @@ class Revisits:
     """Told of every settled visit, and asked in every turn of the loop what is due.
 
     Invariant: a visit that is to be made again is in `due` once, at the time that its record says; or in the queue of
-    its host, and its record says 0. Both change in one commit.
+    its host, and its record says 0. Both change in one commit. After a commit none that is due is before the cursor.
     """
 
     def __init__(
@@ -63,10 +66,8 @@ class Revisits:
         self._counts = counts
         self._enqueue = enqueue
         self._intervals = Intervals(database, config, policy, rate)
-        self._cursor = keys.due_key(counts.due_from, b"")  # nothing that is due is before, or will be
-        self._reached = counts.due_from  # all that the last commit knows is taken up to then
-        self._committed_at = counts.due_from
-        self._look_again = 0.0
+        self._cursor = keys.due_key(counts.due_from, b"")  # nothing that is due is before
+        self._look_again = self._now = 0.0
         self._credit = 0.0  # visits that known URLs may have, since new ones had theirs
         self._saved, self._saved_at = 1.0, 0.0
         self._enrolling: Iterator[None] | None = None
@@ -91,6 +92,11 @@ class Revisits:
             return max(due, self._look_again, allowed)
         return None
 
+    @property
+    def share(self) -> float:
+        """Of a host's visits, while something new waits for it too."""
+        return self._config.revisit_share
+
     def leased(self, new: int) -> None:
         """So many visits to new URLs were begun, for which known ones may have their share."""
         share = self._config.revisit_share
@@ -98,6 +104,9 @@ class Revisits:
 
     def release(self, now: float, busy: bool) -> None:
         """Queue what is due. `busy`: new URLs could be visited now."""
+        if now < self._now:
+            self._set_back()
+        self._now = now
         if not self._counts.enrolled:
             self._enrol(now)
         if now < self._look_again:
@@ -110,8 +119,9 @@ class Revisits:
             self._intervals.lag = 0.0
             self._look_again = now + _LOOK_AGAIN
             return
-        self._reached = keys.read_due_key(taken[-1][0])[0]
-        self._intervals.lag = now - self._reached
+        self._cursor = taken[-1][0] + b"\0"
+        self._counts.due_from = keys.read_due_key(self._cursor)[0]
+        self._intervals.lag = now - self._counts.due_from
         visits = [keys.read_due_key(key) for key, _ in taken]
         values = self._database.visits_at([visit for _, visit in visits])
         for (key, why), (due, visit), value in zip(taken, visits, values, strict=True):
@@ -119,14 +129,19 @@ class Revisits:
             if value is not None and keys.due_of(value) == due:  # or it was purged, or its time was changed
                 self._take_up(visit, value, now, busy, why)
 
+    def _set_back(self) -> None:
+        """The clock was: what was planned by it is not to be waited for."""
+        self._look_again = 0.0
+        for host in self._roster.hosts.values():
+            if host.fresh is not None:
+                host.fresh.slot = 0.0
+
     def _due(self, now: float, most: int) -> list[tuple[bytes, bytes]]:
         found: list[tuple[bytes, bytes]] = []
-        changes = self._database.due
         for key, why in self._database.scan_due(self._cursor):
             if keys.read_due_key(key)[0] > now or len(found) >= most:
                 break
-            if key not in changes:  # or it was taken since the last commit
-                found.append((key, why))
+            found.append((key, why))
         return found
 
     def _allowed(self, now: float, busy: bool) -> int:
@@ -144,14 +159,18 @@ class Revisits:
         """Queue a visit that is due; or put it off, if a visit must be worth more by now, or its host is behind."""
         visit, before = keys.read_visit(key, value), keys.read_before(value)
         page = self._facts(visit.url, visit.depth, key, Seen.unpack(before.seen), before.gained)
+        host = page.origin.host or self._roster.enter(page.origin, FIRST)
+        if page.origin.manners.blocked or (host is not None and host.mirrors):  # in its queue it would only wait
+            self._put(key, value, now + _WHILE_BLOCKED, now)
+            return
         if not why and before.is_page and not before.missing:
             wait = self._intervals.tell(page, before.fetched_at)
             if before.is_new:
                 wait *= _spread(page.number)
-            if before.fetched_at + (1 - _A_LITTLE) * wait > now:
+            if 0 <= now - before.fetched_at < (1 - _A_LITTLE) * wait:
                 self._put(key, value, before.fetched_at + wait, now)
                 return
-        slot = now if why == _IN_TURN else self._slot(page.origin.host, now)
+        slot = self._slot(host, now, has_one=why == _IN_TURN)
         if slot > now + _AHEAD:
             self._put(key, value, slot, now, _IN_TURN)
             return
@@ -162,13 +181,23 @@ class Revisits:
         self._saved = max(self._saved - 1, 0.0)
         self._enqueue(page.origin, keys.pack_entry(visit.depth, 0, marks, page.origin.scheme, page.path), FIRST)
 
-    def _slot(self, host: HostQueue | None, now: float) -> float:
-        """When a host can be visited again for what is due: as often as its delay and what is new there allow."""
-        if host is None or not host.delay:
+    def _slot(self, host: HostQueue | None, now: float, has_one: bool) -> float:
+        """When a host can be visited again for what is due: as often as its delay and what is new there allow, after
+        what waits there, and not before it is up again: of a host that is down others must not have to wait for much.
+        `has_one`: it is now, unless the host is behind.
+        """
+        if host is None:
             return now
-        fresh = self._intervals.of(host)
-        slot = max(fresh.slot, now)
-        fresh.slot = slot + host.delay / (self._config.revisit_share if has_new(host) else 1.0)
+        fresh, level = self._intervals.of(host), host.levels.get(FIRST)
+        least = _WHILE_FAILING if host.failures else _FASTEST
+        step = max(host.delay / (self._config.revisit_share if has_new(host) else 1.0), least)
+        slot = now + (0 if level is None else level.left) * step
+        if has_one and slot <= now + _AHEAD >= host.due - host.delay:
+            return slot
+        slot = max(fresh.slot, slot)
+        if host.due > now + host.delay + _AHEAD:
+            slot = max(slot, host.due)
+        fresh.slot = slot + step
         return slot
 
     def _put(self, key: bytes, value: bytes, due: float, now: float, why: bytes = b"") -> None:
@@ -176,7 +205,7 @@ class Revisits:
         self._database.visits[key] = keys.with_due(value, self._note(key, due, now, why))
 
     def _note(self, key: bytes, due: float, now: float, why: bytes = b"") -> int:
-        moment = max(int(due), int(now) + 1, self._counts.due_from + 1)
+        moment = min(max(int(due), int(now) + 1), keys.LATEST)
         self._database.due[keys.due_key(moment, key)] = why
         return moment
 
@@ -184,8 +213,19 @@ class Revisits:
 
     def before(self, key: bytes) -> Before | None:
         """What is known of a visit that is made again; None when it is no more to be."""
+        value = self._waiting(key)
+        return None if value is None else keys.read_before(value)
+
+    def _waiting(self, key: bytes) -> bytes | None:
+        """The record of a visit that waits in its host's queue to be made again, or is in hand; None: it is no more to
+        be, or was given another time, since it was purged, or queued as a new one.
+        """
         value = self._database.visit(key)
-        return None if value is None or not keys.has_again(value) else keys.read_before(value)
+        return None if value is None or not keys.has_again(value) or keys.due_of(value) else value
+
+    def is_void(self, key: bytes) -> bool:
+        """What a visit in hand has found is of no use: its record is no longer the one that it was made for."""
+        return self._waiting(key) is None
 
     def ask_with(self, host: HostQueue, before: Before) -> tuple[bytes, bytes]:
         """With which validators a page is asked for."""
@@ -202,7 +242,7 @@ class Revisits:
         seen, gained, unchanged, text = Seen().told(found.holds), 0, 0, found.text
         if before is not None:
             if found.change is Change.SAME:
-                unchanged = before.unchanged + 1
+                unchanged = before.unchanged + (not found.missing)
             if found.unmodified:
                 fresh.trust.not_modified(visit.validators)
             elif found.is_page and before.is_page and not found.missing:
@@ -228,14 +268,15 @@ class Revisits:
 
     def put_off(self, host: HostQueue, key: bytes, now: float, failed: bool = False) -> None:
         """A visit in hand was not made, or brought nothing: it stays what it was, and is due later."""
-        value = self._database.visit(key)
-        if value is None or not keys.has_again(value):
+        value = self._waiting(key)
+        if value is None:
             return
         wait = self._intervals.bounds(host, "").most
         if failed:
-            missing = keys.read_before(value).missing
-            wait = min(_SOON * 2 ** min(missing, _MOST_FAILURES), wait)
-            value = keys.with_missing(value, missing + 1)
+            before = keys.read_before(value)
+            if before.state is not State.DEAD:  # there was something once
+                wait = min(_SOON * 2 ** min(before.missing, _MOST_FAILURES), wait)
+            value = keys.with_missing(value, before.missing + 1)
         self._put(key, value, now + wait, now)
 
     def unreachable(self, host: HostQueue, key: bytes, now: float) -> bytes:
@@ -264,16 +305,15 @@ class Revisits:
         """The share of copies that are what their servers show, and the seconds since they are not, as estimated."""
         return self._intervals.freshness(now)
 
-    def save(self, now: float) -> None:
-        """Put what changed into the database's changes.
-
-        What was noted since the last commit is due later than that, and cannot be seen before this one: up to then
-        nothing is left that could be due. So what was taken is passed over only once.
+    def save(self) -> None:
+        """Put what changed into the database's changes, which are about to be committed: what is due then may be before
+        what was taken up meanwhile, as scans do not see it earlier.
         """
         self._intervals.save()
-        self._counts.due_from = max(min(self._committed_at, self._reached), self._counts.due_from)
-        self._cursor = keys.due_key(self._counts.due_from, b"")
-        self._committed_at = int(now)
+        first = min((key for key, why in self._database.due.items() if why is not None), default=self._cursor)
+        if first < self._cursor:
+            self._cursor = first
+            self._counts.due_from = keys.read_due_key(first)[0]
 
     def _facts(self, url: str, depth: int, key: bytes, seen: Seen, gained: int = 0, is_page: bool = True) -> PageFacts:
         start, path = split(url)
@@ -296,15 +336,20 @@ class Revisits:
                 number += 1
                 if number % _ENROLLED_AT_ONCE == 0:
                     yield
-                if value[0] == State.FETCHED and not keys.has_again(value) and self._database.visit(key) == value:
+                if _is_visited_again(value) and not keys.has_again(value) and self._database.visit(key) == value:
                     self._enrol_one(key, value, now)
 
     def _enrol_one(self, key: bytes, value: bytes, now: float) -> None:
         visit = keys.read_visit(key, value)
-        page = self._facts(visit.url, visit.depth, key, Seen(), is_page=200 <= visit.status < 300)
+        page = self._facts(visit.url, visit.depth, key, Seen(), is_page=keys.is_fetched(value))
         wait = self._intervals.tell(page, visit.fetched_at) if page.is_page else self._intervals.wait(page)
         due = visit.fetched_at + wait * _spread(page.number)
         self._put(key, keys.with_again(value, keys.pack_again(0, page.seen.pack(), 0, 0, 0, 0)), due, now)
+
+
+def _is_visited_again(value: bytes) -> bool:
+    """It brought a response, which was stored as a page or read for links."""
+    return value[0] == State.FETCHED or keys.left_out(value) in (Exclusion.SITEMAP, Exclusion.FEED)
 
 
 def _seen(trust: Trust, before: Before, found: Found, now: float) -> Seen:

@@ -53,7 +53,7 @@ class Roster:
         self.hosts: dict[str, HostQueue] = {}
         self.origins: dict[str, Origin] = {}
         self.now = opened  # as far as is known here
-        self.on_disk = self.busy = counts.queued > 0
+        self.on_disk = self.busy = counts.queued + counts.revisits > 0
         self._database = database
         self._changes = database.hosts
         self._schedule = schedule

@@ -65,6 +65,8 @@ class Settling:
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
+        if self._is_void(host, entry, visit, now, seconds):
+            return
         before, again, changes = visit.before, b"", 0
         if self._revisits.on or before is not None:
             again = self._again(host, entry, visit, found, now, validators)
@@ -74,7 +76,7 @@ class Settling:
             State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, changes, "", validators, again
         )
         self.settle(host, entry, value)
-        if before is None and self.pattern_pages is not None:
+        if self.pattern_pages is not None:
             self.pattern_pages.end(visit.url, stored=True)
         if before is None or before.state is not State.FETCHED:
             self._counts.fetched += 1
@@ -95,6 +97,8 @@ class Settling:
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
+        if self._is_void(host, entry, visit, now, seconds):
+            return
         before = visit.before
         assert before is not None
         value = keys.pack_history(
@@ -119,6 +123,16 @@ class Settling:
     ) -> bytes:
         """What its record keeps of a visit that is to be made again."""
         return self._revisits.settled(host, key_of(host, entry), visit, found, now, validators)
+
+    def _is_void(self, host: HostQueue, entry: Entry, visit: Visit, now: float, seconds: float) -> bool:
+        """Whether a visit was made again to what was purged meanwhile, or is queued as new: it changes nothing."""
+        if visit.before is None or not self._revisits.is_void(key_of(host, entry)):
+            return False
+        self.unqueue(host, entry)
+        host.failures = 0
+        host.rest(now, seconds)
+        self.release(host, now, visit=visit)
+        return True
 
     def _count_less(self, state: State) -> None:
         self._counts.dead -= state is State.DEAD
@@ -157,6 +171,8 @@ class Settling:
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
+        if self._is_void(host, entry, visit, now, seconds):
+            return
         before, again = visit.before, b""
         if self._revisits.on or before is not None:
             again = self._again(host, entry, visit, found, now, validators)
@@ -169,7 +185,9 @@ class Settling:
             self._counts.excluded += 1
             if before is not None:
                 self._count_less(before.state)
-                self._counts.fetched -= before.state is State.FETCHED
+                if before.state is State.FETCHED:
+                    self._counts.fetched -= 1
+                    host.pages -= host.pages > 0
         host.failures = 0
         host.rest(now, seconds)
         if status in BUSY:
@@ -249,7 +267,7 @@ class Settling:
 
     def release(self, host: HostQueue, now: float, address: str = "", visit: Visit | None = None) -> None:
         """`visit`: one that brought no page."""
-        if visit is not None and visit.before is None and self.pattern_pages is not None:
+        if visit is not None and self.pattern_pages is not None:
             self.pattern_pages.end(visit.url, stored=False)
         self._schedule.end(host, now)
         if address and address != host.address and not host.leased:

@@ -18,11 +18,15 @@ _CLOCK: Final = re.compile(
     re.I,
 )
 
+_LONGEST: Final = 1 << 20  # bytes: to find the main text of more would keep all other pages waiting
+
 
 def gist(body: bytes, content_type: str | None) -> int:
-    """Of a page's title and main text, without times of day; of what is no page, of its bytes. Never 0."""
+    """Of a page's title and main text, without times of day; of what is no page, or a very long one, of its
+    bytes. Never 0.
+    """
     reader = reader_of(body, content_type)
-    if reader is Reader.NONE:
+    if reader is Reader.NONE or len(body) > _LONGEST:
         return xxh32_intdigest(body) or 1
     source, _ = decode(body, content_type)
     text = source if reader is Reader.TEXT else title_and_text(source, reader)

@@ -8,6 +8,7 @@ how often a page is visited. Few pages are all in it.
 from __future__ import annotations
 
 import struct
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
 from math import exp, log
@@ -27,7 +28,7 @@ _ENOUGH: Final = 10  # pages
 _MOST_WRONG: Final = 2.0
 _NOTHING: Final = Seen()
 _CLOSE: Final = 0.02
-_ROUNDS: Final = 32
+_ROUNDS: Final = 12  # it is asked again soon, and begins where it ended
 _LEAST_PRICE, _MOST_PRICE = 1e-3, 1e12
 
 
@@ -68,30 +69,26 @@ class Bounds(msgspec.Struct, frozen=True, gc=False):
 class Census:
     """Invariant: it has no more than `most` pages, and of those that it was told of all whose hash is below `limit`."""
 
-    __slots__ = ("_hashes", "_pages", "limit", "most")
+    __slots__ = ("_hashes", "_rows", "limit", "most")
 
     def __init__(self, most: int, kept: bytes = b"") -> None:
         self.most = most
         self.limit = _ALL
-        self._hashes: list[int] = []  # sorted
-        self._pages: list[Known] = []
+        self._hashes = array("I")  # sorted
+        self._rows = bytearray()  # a page each: hosts have one census each, and come by the ten thousand
         if kept:
             (self.limit,) = _HEAD.unpack_from(kept)
-            for number, place, seen, checked_at, weight, wait, price in _PACKED.iter_unpack(kept[_HEAD.size :]):
-                self._hashes.append(number)
-                weight = 2 ** ((weight - _WEIGHT_0) / _WEIGHTS)
-                page = Known(place, Seen.unpack(seen), float(checked_at), weight, unpacked(wait), unpacked(price))
-                self._pages.append(page)
+            self._rows += kept[_HEAD.size :]
+            self._hashes.extend([row[0] for row in _PACKED.iter_unpack(self._rows)])
+            if not 0 < self.limit <= _ALL or len(self._hashes) > most:
+                raise ValueError("not a census of this size")
 
     def pack(self) -> bytes:
-        rows = [
-            _PACKED.pack(
-                number, page.place, page.seen.pack(), int(page.checked_at), _packed_weight(page.weight),
-                packed(page.wait), packed(page.price),
-            )
-            for number, page in zip(self._hashes, self._pages, strict=True)
-        ]  # fmt: skip
-        return _HEAD.pack(self.limit) + b"".join(rows)
+        return _HEAD.pack(self.limit) + self._rows
+
+    @property
+    def _pages(self) -> list[Known]:
+        return [_known(*row) for row in _PACKED.iter_unpack(self._rows)]
 
     def __len__(self) -> int:
         return len(self._hashes)
@@ -109,17 +106,22 @@ class Census:
         """What is known of the page whose URL has this hash; whether it is one of the sample."""
         if number >= self.limit:
             return False
+        row = _PACKED.pack(
+            number, known.place, known.seen.pack(), int(known.checked_at), _packed_weight(known.weight),
+            packed(known.wait), packed(known.price),
+        )  # fmt: skip
         at = bisect_left(self._hashes, number)
+        start = at * _PACKED.size
         if at < len(self._hashes) and self._hashes[at] == number:
-            self._pages[at] = known
+            self._rows[start : start + _PACKED.size] = row
             return True
         self._hashes.insert(at, number)
-        self._pages.insert(at, known)
+        self._rows[start:start] = row
         while len(self._hashes) > self.most:
             self.limit //= 2
             keep = bisect_left(self._hashes, self.limit)
             del self._hashes[keep:]
-            del self._pages[keep:]
+            del self._rows[keep * _PACKED.size :]
         return number < self.limit
 
     def forget(self, number: int) -> bool:
@@ -128,7 +130,7 @@ class Census:
         if at == len(self._hashes) or self._hashes[at] != number:
             return False
         del self._hashes[at]
-        del self._pages[at]
+        del self._rows[at * _PACKED.size : (at + 1) * _PACKED.size]
         return True
 
     # -- how often pages change --------------------------------------------------------------------------------------
@@ -145,14 +147,16 @@ class Census:
 
     def prior_near(self, place: int, beyond: Weights) -> Weights:
         """The same, of a page in this place."""
-        return _mixed([page for page in self._pages if page.place == place], beyond, beyond, _NEIGHBOURS)
+        rows = [row for row in _PACKED.iter_unpack(self._rows) if row[1] == place]
+        return _mixed([_known(*row) for row in rows], beyond, beyond, _NEIGHBOURS) if rows else beyond
 
     # -- what a visit must be worth ----------------------------------------------------------------------------------
 
     def price(self, budget: float, bounds: Bounds, prior: Weights, before: float) -> float:
         """At which all pages take so many visits a second; 0 when they would not take them for nothing."""
-        demand = _Demand(self._pages, prior, bounds, self._scale)
-        if not self._pages or demand.at(0.0) <= budget:
+        pages = self._pages
+        demand = _Demand(pages, prior, bounds, self._scale)
+        if not pages or demand.at(0.0) <= budget:
             return 0.0
         low = high = 0.0
         price = max(before, 1.0)
@@ -179,14 +183,14 @@ class Census:
         """The share of copies that are what their servers show now, and the seconds since copies stopped being that,
         the mean over all; as is to be expected.
         """
-        if not self._pages:
+        if not self._hashes:
             return 1.0, 0.0
         fresh = age = 0.0
         for page in self._pages:
             belief, seconds = page.seen.likely(prior), max(now - page.checked_at, 0.0)
             fresh += belief.unchanged(seconds)
             age += belief.age(seconds)
-        return fresh / len(self._pages), age / len(self._pages)
+        return fresh / len(self._hashes), age / len(self._hashes)
 
 
 class _Demand:
@@ -221,6 +225,11 @@ def _mixed(pages: Iterable[Known], prior: Weights, others: Weights, count: float
             sums[step] += likely
         count += 1
     return tuple([found / count for found in sums])
+
+
+def _known(_: int, place: int, seen: bytes, checked_at: int, weight: int, wait: int, price: int) -> Known:
+    weighs = 2 ** ((weight - _WEIGHT_0) / _WEIGHTS)
+    return Known(place, Seen.unpack(seen), float(checked_at), weighs, unpacked(wait), unpacked(price))
 
 
 def _packed_weight(weight: float) -> int:

@@ -59,6 +59,7 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
         unchanged, changes = self.unchanged * _MEMORY, self.changes * _MEMORY
         if not changed:
             return Seen(unchanged + seconds, changes, self.interval)
+        seconds = max(seconds, 1.0)  # shorter ones are not told apart, and clocks are set
         mean = (changes * log(self.interval) if changes else 0.0) + log(seconds)
         return Seen(unchanged, changes + 1, exp(mean / (changes + 1)))
 
@@ -89,7 +90,9 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
         unchanged, changes, interval = _PACKED.unpack(packed)
-        return cls(unpacked(unchanged), changes / _CHANGES, unpacked(interval)) if changes else cls(unpacked(unchanged))
+        if not changes:
+            return cls(unpacked(unchanged))
+        return cls(unpacked(unchanged), changes / _CHANGES, max(unpacked(interval), 1.0))
 
 
 class Belief:
