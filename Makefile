@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-fresh bench-due fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -98,6 +98,13 @@ bench-search: $(VENV)/.installed-dev  ## the index with 100,000 documents, besid
 
 bench-report: $(VENV)/.installed-dev  ## the report on a million pages
 	$(BIN)/python benchmarks/report_scale.py
+
+bench-fresh: $(VENV)/.installed-dev  ## sixty simulated days: how fresh pages are kept, and for how many bytes
+	$(BIN)/python benchmarks/freshness.py --json bench-work/freshness.json
+	$(BIN)/python benchmarks/freshness_plot.py bench-work/freshness.json docs/images/freshness.svg
+
+bench-due: $(VENV)/.installed-dev  ## what it costs to pick what is due, of 100,000 and a million visits
+	$(BIN)/python benchmarks/due_scale.py
 
 bench-cluster: $(VENV)/.installed-dev  ## the broker of a cluster alone, one server and three
 	$(BIN)/python benchmarks/cluster_engine.py

@@ -179,15 +179,11 @@ def lying(options: argparse.Namespace) -> dict[str, object]:
             asked[host.honesty].append(arrival.conditional)
     groups: defaultdict[str, list[tuple[object, float]]] = defaultdict(list)
     start, end = START + (options.days - options.window) * DAY, START + options.days * DAY
-    kept: defaultdict[str, list[float]] = defaultdict(list)
     for index, page in simulation.pages:
         host = world.host(index)
-        rate = world.changes_per_day(host, page)
         brought = visits.get((index, page), [])
         changes = world.changes(host, page, min(brought, default=start), end)
         one = held(changes, brought, start, end)
-        frequency = max(len([moment for moment in brought if moment > start]) / options.window, 1 / options.window)
-        kept[host.honesty].append(one.fresh / one.time / max(mean_freshness([rate], [frequency]), 1e-9))
         groups[host.honesty].append((one, 1.0))
     rows = []
     for honesty in sorted(groups):
@@ -196,6 +192,34 @@ def lying(options: argparse.Namespace) -> dict[str, object]:
         rows.append([honesty, f"{found.pages:,}", f"{found.freshness:.3f}", f"{found.age / DAY:.2f}", f"{share:.1%}"])
     print(table(["hosts", "pages", "freshness", "age (days)", "asked with validators"], rows))
     return {"rows": rows}
+
+
+def news(options: argparse.Namespace) -> dict[str, object]:
+    """How soon new pages are found that hubs announce: in days from their birth to their first visit."""
+    budget = options.budget * options.pages
+    change = replace(Change(**PLAIN), births=Change().births)
+    simulation = Simulation(options, change, **{"fresh.revisit_rate": budget / DAY})
+    simulation.run(options.days * DAY)
+    world, visits = simulation.world, simulation.visits()
+    last = START + options.days * DAY
+    born = [
+        (moment, (host, page))
+        for host in range(world.hosts)
+        for moment, page in world.births(world.host(host), START + DAY, last - 10 * DAY)
+    ]
+    waits = sorted(min(visits[page]) - moment for moment, page in born if page in visits)
+    middle, most = (waits[int(len(waits) * share)] / DAY for share in (0.5, 0.9))
+    even = 1 / options.budget
+    print(
+        table(
+            ["", "found", "half within (days)", "nine of ten within"],
+            [
+                ["gossamer", f"{len(waits) / len(born):.1%} of {len(born):,}", f"{middle:.1f}", f"{most:.1f}"],
+                ["all pages visited alike", "", f"{even / 2:.1f}", f"{even * 0.9:.1f}"],
+            ],
+        )
+    )
+    return {"born": len(born), "found": len(waits), "median": middle, "nine": most}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -210,11 +234,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--longest", default="180d", help="fresh.max_interval")
     parser.add_argument("--bandwidth-days", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=("policies", "bandwidth", "lying"))
+    parser.add_argument("--only", choices=("policies", "bandwidth", "lying", "news"))
     parser.add_argument("--work", type=Path, default=Path("bench-work"))
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
-    parts = {"policies": against_policies, "bandwidth": bandwidth, "lying": lying}
+    parts = {"policies": against_policies, "bandwidth": bandwidth, "lying": lying, "news": news}
     figures = {}
     for name, part in parts.items():
         if options.only in (None, name):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from email.utils import parsedate_to_datetime
-from math import log2
 from typing import Final
 
 import msgspec
@@ -15,6 +14,7 @@ from gossamer.rules.policy import USUAL_PRIORITY
 
 _SEED_WORTH: Final = 2.0  # what a page is worth that somebody named, beside one that was found
 _NO_PAGE_WORTH: Final = 1 / 8  # what an error or a redirect is worth beside a page
+_NEWS_WORTH: Final = 4.0  # what a new page is worth that is found on it; until then it is missed altogether
 _EIGHTHS: Final = 8
 _MOST_BELIEVED: Final = 30 * DAY  # of what servers say of the future and the past
 _HALF: Final = 0.5  # as much of it counts as if it had been seen
@@ -46,7 +46,7 @@ def worth(depth: int, priority: int, gained: int, is_page: bool) -> float:
     """Of a page, beside one of the usual priority that was found somewhere and leads to nothing new. `gained`: new URLs
     at a change, in eighths: where new pages are announced, to look is worth more.
     """
-    found = (_SEED_WORTH if not depth else 1.0) * (1 + log2(1 + gained / _EIGHTHS))
+    found = (_SEED_WORTH if not depth else 1.0) * (1 + _NEWS_WORTH * gained / _EIGHTHS)
     if priority >= 0:
         found *= 2 ** ((USUAL_PRIORITY - priority) / 2)
     return found if is_page else found * _NO_PAGE_WORTH
