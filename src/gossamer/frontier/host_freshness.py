@@ -13,8 +13,10 @@ from gossamer.rules.validators import Trust
 from gossamer.rules.yields import place_of
 
 _SAMPLE = 64  # pages
-_ANEW = 16  # pages of the sample that were visited since
+_ANEW = 16  # pages of the sample that were visited since, or as many as it has
 _PLACES = 8  # whose priors are at hand
+_WAITS = 32  # the same
+_NOTHING = Seen()
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[bytes, Trust]).decode
@@ -23,11 +25,12 @@ _decode = msgspec.msgpack.Decoder(tuple[bytes, Trust]).decode
 class HostFreshness:
     """Invariant: `changed` is true while what `pack` gives is not what the disk has."""
 
-    __slots__ = ("_priors", "_told", "census", "changed", "price", "prior", "slot", "trust")
+    __slots__ = ("_priors", "_told", "_waits", "census", "changed", "price", "prior", "slot", "trust")
 
     def __init__(self, packed: bytes = b"") -> None:
         self.census, self.trust = _read(packed) if packed else (Census(_SAMPLE), Trust())
         self._priors: dict[int, Weights] = {}
+        self._waits: dict[tuple[int, float, Bounds], float] = {}
         self._told = _ANEW
         self.prior: Weights = ()
         self.price = 0.0
@@ -46,9 +49,10 @@ class HostFreshness:
         """Find prior and price anew, if enough is new: `others` is what holds for pages elsewhere, `capacity` are
         visits a second that the host can take (0: any number).
         """
-        if self._told < _ANEW and self.prior:
+        if self._told < max(_ANEW, len(self.census)) and self.prior:
             return
         self._told = 0
+        self._waits.clear()
         self.prior = self.census.prior_of(others)
         self._priors.clear()
         self.price = self.census.price(capacity, bounds, self.prior, self.price) if capacity else 0.0
@@ -61,6 +65,20 @@ class HostFreshness:
                 self._priors.clear()
             prior = self._priors[place] = self.census.prior_near(place, self.prior)
         return seen.likely(prior)
+
+    def wait(self, place: int, seen: Seen, price: float, bounds: Bounds) -> float:
+        """Seconds until a visit to such a page is worth the price. Of pages that were not visited before it is the
+        same for all of a place.
+        """
+        if seen != _NOTHING:
+            return bounds.wait(self.belief(place, seen), price)
+        key = place, price, bounds
+        found = self._waits.get(key)
+        if found is None:
+            if len(self._waits) >= _WAITS:
+                self._waits.clear()
+            found = self._waits[key] = bounds.wait(self.belief(place, seen), price)
+        return found
 
 
 def _read(packed: bytes) -> tuple[Census, Trust]:

@@ -96,14 +96,14 @@ class Intervals:
         origin = page.origin
         host = origin.host
         self._judge()
+        bounds, worth = self.bounds(origin, page.url), self._worth(page)
         if host is None:
-            belief, price = page.seen.likely(self._prior), self._price
-        else:
-            fresh = self.of(host)
-            capacity = capacity_of(host.delay, has_new(host), self._config)
-            fresh.judge(self._prior, capacity, self.bounds(origin, ""))
-            belief, price = fresh.belief(place_number(page.path), page.seen), max(self._price, fresh.price)
-        return self.bounds(origin, page.url).wait(belief, price / self._worth(page)), price
+            return bounds.wait(page.seen.likely(self._prior), self._price / worth), self._price
+        fresh = self.of(host)
+        capacity = capacity_of(host.delay, has_new(host), self._config)
+        fresh.judge(self._prior, capacity, self.bounds(origin, ""))
+        price = max(self._price, fresh.price)
+        return fresh.wait(place_number(page.path), page.seen, price / worth, bounds), price
 
     def bounds(self, origin: Origin | HostQueue, url: str) -> Bounds:
         """Between which visits to a page are: by what holds for its URL, or its host, or all."""
