@@ -22,6 +22,7 @@ from tables import figure, table
 from gossamer.agent.statistics import resident
 from gossamer.config import Config, load
 from gossamer.frontier import Frontier, keys
+from gossamer.frontier.revisits import _DECIDED
 from gossamer.model import Change, State
 from gossamer.rules.change_rate import DAY, Seen
 from gossamer.rules.policy import Policy
@@ -60,7 +61,7 @@ def filled(path: Path, visits: int, hosts: int) -> float:
             State.FETCHED, 3, 200, START - 8 * DAY, 1, (1, number, 4000), number.to_bytes(8, "little"), again=again
         )
         database.visits[key] = value
-        database.due[keys.due_key(due, key)] = b""
+        database.due[keys.due_key(due, key)] = _DECIDED  # or most would be put off: no crawl has planned these times
         if number % _BATCH == _BATCH - 1:
             frontier.commit({})
     frontier.counts.urls = frontier.counts.fetched = visits
@@ -157,18 +158,23 @@ def main() -> int:
     )
     parser.add_argument("--hosts", type=int, default=100_000)
     parser.add_argument("--visits", type=int, default=20_000, help="that are made at each size (20000)")
+    parser.add_argument("--phase", choices=("fill", "pick"), help="only write the visits, or pick from those written")
     parser.add_argument("--work", type=Path, default=Path("bench-work"))
     options = parser.parse_args()
     results = []
     for size in options.sizes:
         path = options.work / f"due-{size}"
-        shutil.rmtree(path, ignore_errors=True)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        seconds = filled(path, size, min(options.hosts, size // 10))
-        print(f"{size:,} visits written in {seconds:,.0f} s", flush=True)
-        disk = size_on_disk(path) / size
-        results.append({**picked(path, min(options.visits, size // 4), size), "disk": disk})
-        shutil.rmtree(path, ignore_errors=True)
+        if options.phase != "pick":
+            shutil.rmtree(path, ignore_errors=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            seconds = filled(path, size, min(options.hosts, size // 10))
+            print(f"{size:,} visits written in {seconds:,.0f} s", flush=True)
+        if options.phase != "fill":
+            disk = size_on_disk(path) / size
+            results.append({**picked(path, min(options.visits, size // 4), size), "disk": disk})
+            shutil.rmtree(path, ignore_errors=True)
+    if options.phase == "fill":
+        return 0
     print(description(("rocksdict",)))
     heads = ["visits with a due time", *(f"{size:,}" for size in options.sizes)]
     print(table(heads, [[words, *(figure(found[name]) for found in results)] for name, words in FIGURES]))

@@ -26,7 +26,7 @@ from gossamer.rules.policy import Policy
 from gossamer.rules.revisits import Found, gained_on_average
 from gossamer.rules.validators import Trust
 
-_AT_ONCE: Final = 256  # visits that are due, taken up in one turn
+_AT_ONCE: Final = 64  # visits that are due, taken up in one turn
 _MOST_WAITING: Final = 20_000
 _AHEAD: Final = 10.0  # seconds of a host's time for which visits are queued
 _LOOK_AGAIN: Final = 0.25  # seconds after there was nothing due
