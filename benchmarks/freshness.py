@@ -24,7 +24,7 @@ from gossamer.agent.progress import Progress
 from gossamer.agent.simulated import crawl_until
 from gossamer.config import load
 from gossamer.testing import FakeClock
-from gossamer.testing.web.freshness import Judged, held, judged
+from gossamer.testing.web.freshness import Held, Judged, held, judged
 from gossamer.testing.web.log import MemoryLog
 from gossamer.testing.web.policies import mean_age, mean_freshness, optimal, proportional, uniform
 from gossamer.testing.web.profile import PROFILES, Change
@@ -75,18 +75,18 @@ class Simulation:
         world = self.world
         return [(host, page) for host in range(world.hosts) for page in range(world.host(host).size)]
 
-    def visits(self) -> dict[tuple[int, int], list[float]]:
-        """When each page was brought, or known to be unchanged."""
+    def visits(self, *statuses: int) -> dict[tuple[int, int], list[float]]:
+        """When each page was visited and answered so. A 304 brings no copy: it may be a lie."""
         found: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
         for arrival in self.log.arrivals:
             host = self.world.find(arrival.host)
             resource = None if host is None else self.world.resource(host, arrival.path.encode())
-            if host is not None and resource is not None and arrival.status in (200, 304):
+            if host is not None and resource is not None and arrival.status in statuses:
                 found[host.index, resource.number].append(arrival.wall)
         return found
 
     def judged(self, start: float, end: float) -> Judged:
-        world, visits = self.world, self.visits()
+        world, visits = self.world, self.visits(200)
         pages = []
         for index, page in self.pages:
             moments = visits.get((index, page), [])
@@ -115,7 +115,7 @@ def against_policies(options: argparse.Namespace) -> dict[str, object]:
         least = [max(frequency, 1 / options.days) for frequency in frequencies]  # age within the time simulated
         known[name] = mean_freshness(rates, frequencies), mean_age(rates, least)
     best = known["optimum"][0]
-    made = sum(len(moments) - 1 for moments in simulation.visits().values())
+    made = sum(len(moments) - 1 for moments in simulation.visits(200, 304).values())
     rows = [("gossamer, learned", learned.freshness, learned.age / DAY)]
     rows += [(name, fresh, age) for name, (fresh, age) in known.items()]
     print(
@@ -171,26 +171,41 @@ def lying(options: argparse.Namespace) -> dict[str, object]:
     budget = options.budget * options.pages
     simulation = Simulation(options, change, **{"fresh.revisit_rate": 2 * budget / DAY})
     simulation.run(options.days * DAY)
-    world, visits = simulation.world, simulation.visits()
+    world, visits, brought = simulation.world, simulation.visits(200, 304), simulation.visits(200)
     asked: defaultdict[str, list[bool]] = defaultdict(list)
     for arrival in simulation.log.arrivals:
         host = world.find(arrival.host)
         if host is not None and arrival.wall > START + DAY:
             asked[host.honesty].append(arrival.conditional)
-    groups: defaultdict[str, list[tuple[object, float]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[Held, float]]] = defaultdict(list)
+    rates: defaultdict[str, list[float]] = defaultdict(list)
+    made: defaultdict[str, int] = defaultdict(int)
     start, end = START + (options.days - options.window) * DAY, START + options.days * DAY
     for index, page in simulation.pages:
         host = world.host(index)
-        brought = visits.get((index, page), [])
-        changes = world.changes(host, page, min(brought, default=start), end)
-        one = held(changes, brought, start, end)
-        groups[host.honesty].append((one, 1.0))
+        copies = brought.get((index, page), [])
+        changes = world.changes(host, page, min(copies, default=start), end)
+        groups[host.honesty].append((held(changes, copies, start, end), 1.0))
+        rates[host.honesty].append(world.changes_per_day(host, page))
+        made[host.honesty] += sum(moment > start for moment in visits.get((index, page), []))
     rows = []
     for honesty in sorted(groups):
-        found = judged(groups[honesty])  # type: ignore[arg-type]
+        found = judged(groups[honesty])
         share = sum(asked[honesty]) / max(len(asked[honesty]), 1)
-        rows.append([honesty, f"{found.pages:,}", f"{found.freshness:.3f}", f"{found.age / DAY:.2f}", f"{share:.1%}"])
-    print(table(["hosts", "pages", "freshness", "age (days)", "asked with validators"], rows))
+        a_day = made[honesty] / options.window
+        best = mean_freshness(rates[honesty], optimal(rates[honesty], a_day))
+        cells = f"{found.pages:,}", f"{a_day:,.0f}", f"{found.freshness:.3f}", f"{found.freshness / best:.1%}"
+        rows.append([honesty, *cells, f"{found.age / DAY:.2f}", f"{share:.1%}"])
+    heads = [
+        "hosts",
+        "pages",
+        "visits a day",
+        "freshness",
+        "of the optimum for these",
+        "age (days)",
+        "asked with validators",
+    ]
+    print(table(heads, rows))
     return {"rows": rows}
 
 
@@ -200,7 +215,7 @@ def news(options: argparse.Namespace) -> dict[str, object]:
     change = replace(Change(**PLAIN), births=Change().births)
     simulation = Simulation(options, change, **{"fresh.revisit_rate": budget / DAY})
     simulation.run(options.days * DAY)
-    world, visits = simulation.world, simulation.visits()
+    world, visits = simulation.world, simulation.visits(200)
     last = START + options.days * DAY
     born = [
         (moment, (host, page))
