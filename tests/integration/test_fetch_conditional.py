@@ -66,7 +66,7 @@ def fetch(
         fetcher = Fetcher(config, "gossamer/test", ("text/html",), (), resolver, time.time, hosts)
         found: list[tuple[Visit, Page | Fault]] = []
         for url, validators in asked:
-            fetcher.start(Visit(url, host_of(url), 0, 0, 1, revisit=True, validators=validators))
+            fetcher.start(Visit(url, host_of(url), 0, 0, 1, validators=validators))
             while not (done := await fetcher.wait(1.0)):
                 pass
             found += done

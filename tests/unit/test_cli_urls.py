@@ -18,7 +18,7 @@ from gossamer.errors import CrawlDirError
 from gossamer.model import State, VisitRecord
 
 RECORDS = [
-    VisitRecord("https://a.example/", State.FETCHED, 0, 200, 1_700_000_000.25, 1),
+    VisitRecord("https://a.example/", State.FETCHED, 0, 200, 1_700_000_000.25, 1, changes=3, due=1_700_000_100.0),
     VisitRecord("https://a.example/ü", State.QUEUED, 1),
     VisitRecord("https://a.example/x", State.DEAD, 2, 0, 1_700_000_001.0, 4, "timeout"),
     VisitRecord("https://b.example/", State.EXCLUDED, 1, reason="scope"),
@@ -37,6 +37,8 @@ def test_lines() -> None:
             "fetched_at": "2023-11-14T22:13:20.250000Z",
             "tries": 1,
             "reason": None,
+            "due": "2023-11-14T22:15:00Z",
+            "changes": 3,
         },
         {
             "url": "https://a.example/ü",
@@ -46,6 +48,8 @@ def test_lines() -> None:
             "fetched_at": None,
             "tries": 0,
             "reason": None,
+            "due": None,
+            "changes": 0,
         },
         {
             "url": "https://a.example/x",
@@ -55,6 +59,8 @@ def test_lines() -> None:
             "fetched_at": "2023-11-14T22:13:21Z",
             "tries": 4,
             "reason": "timeout",
+            "due": None,
+            "changes": 0,
         },
         {
             "url": "https://b.example/",
@@ -64,6 +70,8 @@ def test_lines() -> None:
             "fetched_at": None,
             "tries": 0,
             "reason": "scope",
+            "due": None,
+            "changes": 0,
         },
     ]
 

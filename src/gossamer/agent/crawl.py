@@ -104,11 +104,15 @@ class Crawl:
         self._directory.check()
         is_new = not self._directory.settings.exists()
         resolver = Resolver(self._config.fetch.connect, self._config.fetch.dns, self._clock)
-        first = await self._next_usable(resolver)
-        if is_new and not first:
-            raise SeedError("No seed can be crawled: see the reasons above, and give at least one usable URL.")
-        self._old = Spool(self._directory.home).ids()
-        self._directory.take()
+        try:
+            first = await self._next_usable(resolver)
+            if is_new and not first:
+                raise SeedError("No seed can be crawled: see the reasons above, and give at least one usable URL.")
+            self._old = Spool(self._directory.home).ids()
+            self._directory.take()
+        except BaseException:
+            await resolver.close()  # an answer that is still on its way would meet no loop
+            raise
         self._log.open()
         try:
             settings = self._save()

@@ -12,7 +12,6 @@ from gossamer.agent.earlier import Earlier, EarlierCopy
 from gossamer.agent.statistics import Statistics
 from gossamer.frontier import Frontier
 from gossamer.model import Before, Change, Page, Visit
-from gossamer.parse.gist import gist
 from gossamer.rules.revisits import FOR_GOOD, Found, moment_of, said_to_hold
 
 _BROKEN_OFF = ("time", "disconnect")  # why a response has no end
@@ -66,7 +65,7 @@ class Revisiting:
             return Found(Change.NEW)
         if is_same(before, digest):
             return Found(Change.SAME)
-        text = gist(page.body, page.content_type)
+        text = _gist(page.body, page.content_type)
         gained = self._frontier.unknown(links, visit.depth + 1)
         if not gained and text == (before.text or self._stored_gist(before)):
             return Found(Change.SAME, text)
@@ -75,7 +74,7 @@ class Revisiting:
     def _stored_gist(self, before: Before) -> int:
         """Of the copy in the store; 0 where that cannot be read, so that the page counts as changed."""
         copy = None if before.stored is None else self._earlier.read(before.stored)
-        return 0 if copy is None or copy.body is None else gist(copy.body, copy.content_type)
+        return 0 if copy is None or copy.body is None else _gist(copy.body, copy.content_type)
 
     def count(self, found: Found) -> None:
         statistics = self._statistics
@@ -83,6 +82,12 @@ class Revisiting:
         statistics.revisits_changed += found.change in (Change.CHANGED, Change.GONE, Change.NEW)
         statistics.revisits_unmodified += found.unmodified
         statistics.gone += found.change is Change.GONE
+
+
+def _gist(body: bytes, content_type: str | None) -> int:
+    from gossamer.parse.gist import gist  # only who visits pages again needs the whole parser
+
+    return gist(body, content_type)
 
 
 def is_same(before: Before, digest: bytes) -> bool:
