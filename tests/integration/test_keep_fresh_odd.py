@@ -56,7 +56,7 @@ def test_a_response_that_breaks_off_takes_no_page_its_place(tmp_path: Path, cloc
             return whole
 
         web.add_handler("http://a.test/", answer)
-        crawl = started(tmp_path, web, clock, policy__max_tries=1)
+        crawl = started(tmp_path, web, clock, policy__max_tries=1, fetch__low_speed_time="1s")
         crawl.run("http://a.test/", seconds=HOUR)
         before = crawl.visit("http://a.test/", tmp_path / "scratch")
         broken.append(True)
