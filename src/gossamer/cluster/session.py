@@ -38,6 +38,9 @@ class Beat(msgspec.Struct, frozen=True):
     beat: int
     home: str = ""  # of its directory, whose lock it holds
     weight: float = 1.0
+    idle: bool = False  # nothing to visit, nothing to send, nothing to read, found so since the beat before
+    work: int = 0  # changes whenever it had something to do
+    pages: int = 0
     over: Over = Over.NOT
     by: str = ""  # nonce of who has ended it: values of a key are unlike each other
 
