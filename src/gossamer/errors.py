@@ -110,7 +110,9 @@ class LogRewoundError(ClusterError):
 
 
 class TokenLostError(ClusterError):
-    pass
+    def __init__(self, text: str, partitions: tuple[int, ...] = ()) -> None:
+        super().__init__(text)
+        self.partitions = partitions
 
 
 class SessionLostError(ClusterError):

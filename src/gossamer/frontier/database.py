@@ -24,6 +24,7 @@ from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 _ROOM = 128 << 20  # bytes that RocksDB needs to write out its memory and to merge files
 _READ_ONLY_MEMORY = 8 << 20
 _VISITS, _HOSTS, _PAYLOADS, _DUE = "default", "hosts", "payloads", "due"  # RocksDB insists on the first name
+_OUTBOX = "outbox"
 
 Changes = dict[bytes, bytes | None]
 
@@ -52,7 +53,9 @@ def _options(memory: int) -> dict[str, Options]:
     due.set_bottommost_compression_type(DBCompressionType.zstd())
     _dictionary(due, level=3, size=64 << 10)
     due.set_block_based_table_factory(_tables(cache, 16 << 10, entries_between_restarts=16, filter_bits=0))
-    return {_VISITS: visits, _HOSTS: hosts, _PAYLOADS: payloads, _DUE: due}
+    # Written, read once from memory, and removed; what it holds is packed already.
+    outbox = _general(8 << 20)
+    return {_VISITS: visits, _HOSTS: hosts, _PAYLOADS: payloads, _DUE: due, _OUTBOX: outbox}
 
 
 def _general(write_buffer: int) -> Options:
@@ -101,7 +104,8 @@ def _tables(cache: Cache, block: int, entries_between_restarts: int, filter_bits
 def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  # its types know nothing of raw mode
     options = _options(memory)
     if access is not None:
-        del options[_PAYLOADS], options[_DUE]  # nobody reads them from outside, and crawls of older versions have none
+        # Nobody reads them from outside, and crawls of older versions have none.
+        del options[_PAYLOADS], options[_DUE], options[_OUTBOX]
         for each in options.values():
             each.create_if_missing(False)
             each.create_missing_column_families(False)
@@ -119,7 +123,7 @@ def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  
 class Database:
     """Reads see uncommitted changes by key, scans do not; `commit` makes all of them durable at once, or none.
 
-    Invariant: `visits`, `hosts`, `payloads` and `due` map a key to its new value, or to None where it is to be deleted.
+    Invariant: `visits`, `hosts`, `payloads`, `due`, `outbox` map a key to its new value, or to None where it is to go.
     """
 
     def __init__(self, path: Path, memory: int) -> None:
@@ -128,6 +132,7 @@ class Database:
         self.hosts: Changes = {}
         self.payloads: Changes = {}
         self.due: Changes = {}
+        self.outbox: Changes = {}
         self._synced = WriteOptions()
         self._synced.sync = True
         self._full = False
@@ -135,7 +140,9 @@ class Database:
         self._stored_hosts = self._rocks.get_column_family(_HOSTS)
         self._stored_payloads = self._rocks.get_column_family(_PAYLOADS)
         self._stored_due = self._rocks.get_column_family(_DUE)
-        self._handles: list[Any] = [self._rocks.get_column_family_handle(name) for name in (_HOSTS, _PAYLOADS, _DUE)]
+        self._stored_outbox = self._rocks.get_column_family(_OUTBOX)
+        families = _HOSTS, _PAYLOADS, _DUE, _OUTBOX
+        self._handles: list[Any] = [self._rocks.get_column_family_handle(name) for name in families]
 
     def visit(self, key: bytes) -> bytes | None:
         if key in self.visits:
@@ -181,6 +188,10 @@ class Database:
         value: bytes | None = self._stored_payloads.get(key)
         return value
 
+    def scan_outbox(self) -> Iterator[tuple[bytes, bytes]]:
+        """What was committed and is still to be sent, or kept, in the order of its keys."""
+        return _scan(self._stored_outbox, b"", b"")
+
     def hosts_cursor(self) -> Any:
         """RocksDB's own iterator over committed records of hosts."""
         return self._stored_hosts.iter()
@@ -191,14 +202,15 @@ class Database:
 
     @property
     def changed(self) -> bool:
-        return bool(self.visits or self.hosts or self.payloads or self.due)
+        return bool(self.visits or self.hosts or self.payloads or self.due or self.outbox)
 
     def commit(self) -> None:
         if not self.changed:
             return
         batch = WriteBatch(raw_mode=True)
         _fill(batch, self.visits)
-        for handle, changes in zip(self._handles, (self.hosts, self.payloads, self.due), strict=True):
+        others = self.hosts, self.payloads, self.due, self.outbox
+        for handle, changes in zip(self._handles, others, strict=True):
             batch.set_default_column_family(handle)
             _fill(batch, changes)
         try:
@@ -209,6 +221,7 @@ class Database:
         self.hosts.clear()
         self.payloads.clear()
         self.due.clear()
+        self.outbox.clear()
 
     @property
     def merging(self) -> bool:
@@ -225,9 +238,9 @@ class Database:
 
     def close(self) -> None:
         self._handles.clear()  # they hold the database open
-        parts = [self._rocks, self._stored_hosts, self._stored_payloads, self._stored_due]
+        parts = [self._rocks, self._stored_hosts, self._stored_payloads, self._stored_due, self._stored_outbox]
         # One that fails is closed by being let go.
-        self._rocks = self._stored_hosts = self._stored_payloads = self._stored_due = None
+        self._rocks = self._stored_hosts = self._stored_payloads = self._stored_due = self._stored_outbox = None
         failed = None
         while parts:
             try:
