@@ -373,4 +373,4 @@ def test_what_is_written_together_is_there_as_a_whole_or_not_at_all(servers: lis
         with pytest.raises(LogRewoundError):
             await log.follow([1], last + 100)
 
-    run(servers, work)
+    clean(servers, work)
