@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from gossamer.frontier import keys
+from gossamer.frontier.diffs import Diff
+from gossamer.model import State
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
@@ -50,3 +54,11 @@ class Foreign:
             (int.from_bytes(partition, "big"), links.get(partition, {}), sources.get(partition, []))
             for partition in sorted(links.keys() | sources.keys())
         ]
+
+
+def queued_in(diff: Diff) -> Iterator[tuple[str, int]]:
+    """URLs that a diff has queued, and their depths."""
+    for key, value in diff.visits.items():
+        if value is not None and value[0] == State.QUEUED:
+            visit = keys.read_visit(key, value)
+            yield visit.url, visit.depth
