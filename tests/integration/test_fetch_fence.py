@@ -220,6 +220,9 @@ def test_idle_connections_are_reset_and_later_visits_have_new_ones() -> None:
             assert await broken_off(web) == []
             await web.no_further_byte(client)
             web.start()
+            assert web.fetcher.in_flight == 1
+            async with asyncio.timeout(60):
+                assert await web.fetcher.wait(3600.0) == []  # there is something to hand back
             assert [visit.url for visit in web.fetcher.broken_off()] == [URL]
             web.lease.left = float("inf")
             client = await web.first_page()
@@ -233,10 +236,13 @@ def test_idle_connections_are_reset_while_nothing_happens() -> None:
     async def run() -> None:
         async with raw() as web:
             client = await web.first_page()
+            for _ in range(3):  # events of the page
+                assert await web.fetcher.wait(0.01) == []
             waiting = asyncio.ensure_future(web.fetcher.wait(3600.0))
             await asyncio.sleep(0)
             web.lease.left = 0
-            await web.no_further_byte(client)
+            async with asyncio.timeout(60):
+                await web.no_further_byte(client)
             web.fetcher.wake()
             assert await waiting == []
 

@@ -42,6 +42,7 @@ def connected(fence: Fence) -> tuple[int, socket.socket]:
         ours.connect(listener.getsockname())
         theirs, _ = listener.accept()
     descriptor = ours.detach()
+    os.set_inheritable(descriptor, True)
     fence.took(descriptor, 0)
     return descriptor, theirs
 
@@ -81,6 +82,18 @@ def test_what_is_not_sent_yet_is_never_sent(fence: Fence) -> None:
             os.write(descriptor, b"more")
     os.close(descriptor)
     assert received < sent
+
+
+def test_a_copy_of_our_own_does_not_keep_a_connection_open(lease: Lease) -> None:
+    opened: list[socket.socket] = []
+    fence = Fence(lease, opened)
+    descriptor, theirs = connected(fence)
+    opened.append(socket.socket(fileno=os.dup(descriptor)))
+    fence.shut()
+    with theirs:
+        assert until_reset(theirs) == 0
+    os.close(descriptor)
+    fence.close()
 
 
 def test_a_closed_socket_s_number_is_left_to_who_has_it_now(fence: Fence, tmp_path: Path) -> None:
