@@ -11,7 +11,7 @@ A crash forgets leases, so those visits are simply still queued.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -135,6 +135,10 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
+    def send_source(self, url: str, depth: int, hops: int, listed: bool, hosts: set[str]) -> None:
+        """The same, of another agent's host; it speaks for these hosts."""
+        self._intake.send_source(url, depth, hops, listed, hosts)
+
     def unknown(self, urls: list[str], depth: int) -> int:
         """How many of these, normalised and that far from a seed, belong to the crawl and are new to it."""
         return self._intake.unknown(urls, depth)
@@ -169,6 +173,27 @@ class Frontier:
         host.level(priority).put(entry, self.counts)
         roster.touch(host)
         self._settling.offer(host, self._now)
+
+    # -- partitions that come and go ---------------------------------------------------------------------------------
+
+    def partition(self, host: str) -> bytes:
+        return self._roster.prefix(host)[:2]
+
+    def opened(self, partition: bytes) -> None:
+        """It is ours, and all of it is in the database."""
+        self._roster.opened(partition)
+
+    def closed(self, partition: bytes) -> None:
+        """None of its hosts is visited any more."""
+        self._roster.closed(partition)
+
+    def in_hand(self, partition: bytes) -> int:
+        """Visits of its hosts."""
+        return self._roster.in_hand(partition)
+
+    def outbox(self) -> Iterator[tuple[bytes, bytes]]:
+        """What commits have left for others, as of the last one."""
+        return self._database.scan_outbox()
 
     # -- lease -------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
-from gossamer.frontier.foreign import Foreign
+from gossamer.frontier.foreign import Foreign, Sent
 from gossamer.frontier.hosts import Origin
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.roster import Roster
@@ -129,6 +129,13 @@ class Intake:
             return 0
         known = zip(found, self._database.known(found), strict=True)
         return sum([not (is_known or key in changes) for key, is_known in known])
+
+    def send_source(self, url: str, depth: int, hops: int, listed: bool, hosts: set[str]) -> None:
+        """A sitemap on another agent's host, which speaks for these."""
+        if hops > MOST_REDIRECTS or self._scope.judge_source(url) or not self._recent.fresh([url]):
+            return
+        origin = self._roster.origin(split(url)[0])
+        self.foreign.add_source(origin.host_prefix[:2], Sent(url, depth, hops, listed, tuple(sorted(hosts))))
 
     def add_source(self, url: str, depth: int, hops: int, listed: bool, again: bool) -> None:
         """It may be on any host. One that was left out as a page is visited after all, and one that was read is read
