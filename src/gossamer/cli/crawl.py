@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from gossamer.cli.plain import PlainProgress
     from gossamer.cli.view import LiveView
     from gossamer.service.beside import ServiceProcess
+
+
+class Says(Protocol):
+    every: float
+
+    def say(self, text: str) -> None: ...
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -202,7 +209,7 @@ def service_beside(
         service.stop()
 
 
-def catch_up(index: IndexProcess, summary: Summary, progress: PlainProgress | LiveView) -> None:
+def catch_up(index: IndexProcess, summary: Summary, progress: Says) -> None:
     """A crawl that was stopped ends at once; any other waits until its pages can be found."""
     from gossamer.cli.plain import waiting_line
 

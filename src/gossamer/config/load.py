@@ -23,11 +23,17 @@ def load(file: Path | None = None, overrides: Mapping[str, object] | None = None
 
     `resumed` is for the gossamer.toml in a crawl's directory: limits that held for the run that wrote it are left out.
     """
-    values: dict[str, Any] = {}
-    rules: dict[str, Any] = {}
-    if file is not None:
-        given_values, rules = _from_file(file)
-        values = {name: value for name, value in given_values.items() if not (resumed and OPTIONS[name].once)}
+    values, rules = _from_file(file) if file is not None else ({}, {})
+    values = {name: value for name, value in values.items() if not (resumed and OPTIONS[name].once)}
+    return _made(values, rules, overrides)
+
+
+def load_text(text: str, where: str) -> Config:
+    """The same of a TOML text that came from `where`."""
+    return _made(*_from_text(text, where), None)
+
+
+def _made(values: dict[str, Any], rules: dict[str, Any], overrides: Mapping[str, object] | None) -> Config:
     for name, given in (overrides or {}).items():
         if given is not None:
             option = _known(name)
@@ -135,15 +141,21 @@ def to_toml(config: Config) -> str:
 
 
 def _from_file(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values of options, and the rules of each kind of table."""
+    try:
+        return _from_text(file.read_bytes().decode("utf-8"), str(file))
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read ({error.strerror}); --config needs a TOML file") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: is not TOML: {error}") from None
+
+
+def _from_text(text: str, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values of options, and the rules of each kind of table. `file` is for messages."""
     import tomllib  # a new crawl has no file to read
 
     try:
-        with file.open("rb") as stream:
-            tables = tomllib.load(stream)
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be read ({error.strerror}); --config needs a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}: is not TOML: {error}") from None
     values = {}
     rules: dict[str, Any] = {}

@@ -31,4 +31,5 @@ class ClusterConfig:
         Text(empty=True),
         "Where copies of partitions are kept from which others go on: a directory that all agents see, or s3://BUCKET/PATH.",
         cost="Disk or an object store: about the size of the frontier, twice. Empty is DIR/checkpoints on one machine.",
+        local=True,
     )
