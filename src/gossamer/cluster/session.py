@@ -8,7 +8,6 @@ So of a late beat and a revocation one succeeds, and both sides learn which.
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -19,10 +18,10 @@ import msgspec
 
 from gossamer.cluster.coordinator import Coordinator, Entry
 from gossamer.cluster.lease import Observer, Tenure, Terms, boot_time
+from gossamer.config.pins import AGENT_NAME, is_agent_name
 from gossamer.errors import ConfigError, NameTakenError, SessionLostError, UnavailableError
 
 PREFIX: Final = "sess"
-_is_name = re.compile(r"[a-z0-9][a-z0-9-]{0,62}").fullmatch
 
 
 class Over(StrEnum):
@@ -46,8 +45,8 @@ class Beat(msgspec.Struct, frozen=True):
 
 
 def session_key(name: str) -> str:
-    if not _is_name(name):
-        raise ConfigError(f"{name!r} is no name of an agent: up to 63 of a-z, 0-9 and -, a letter or a digit first")
+    if not is_agent_name(name):
+        raise ConfigError(f"{name!r} is no name of an agent: {AGENT_NAME}")
     return f"{PREFIX}.{name}"
 
 
