@@ -164,6 +164,9 @@ class Agent:
             stages["fetch"] += perf_counter() - leased
             for visit, outcome in await self._fetcher.wait(self._patience()):
                 self._settle(visit, outcome)
+            if self.others is not None:
+                for visit in self._fetcher.broken_off():
+                    self._broken_off(visit)
             self.commit_if_due()
             await asyncio.sleep(0)
         await self._finish_in_flight()
@@ -293,6 +296,19 @@ class Agent:
         if self._held:
             self._held = False
             self._fetcher.wake()
+
+    def fence(self, allowed: Callable[[], bool]) -> None:
+        """Speak to servers only while this says yes."""
+        self._fetcher.fence(allowed)
+
+    @property
+    def visits(self) -> int:
+        """Begun so far, those of robots.txt included."""
+        return self._meter.requests
+
+    @property
+    def visits_in_flight(self) -> int:
+        return self._visits_in_flight
 
     def cut_off(self) -> None:
         """Say nothing more to any server: connections are reset, and what was in flight waits as before."""

@@ -9,7 +9,7 @@ What was worked on in this directory, and claimed by nobody since, is resumed fr
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
 import msgspec
@@ -17,9 +17,9 @@ import msgspec
 from gossamer.agent.exchange import Exchange
 from gossamer.cluster.batch import Group, decode
 from gossamer.cluster.checkpoints import Checkpoints
-from gossamer.cluster.log import Kind, Log, Record
+from gossamer.cluster.log import Kind, Log
 from gossamer.cluster.ownership import Holding, Ownership
-from gossamer.errors import BatchError, ClusterError, DiffError, ObjectsError, TokenLostError, UnavailableError
+from gossamer.errors import BatchError, DiffError, ObjectsError, TokenLostError, UnavailableError
 from gossamer.frontier import Frontier
 from gossamer.frontier.diffs import DiffReader
 from gossamer.frontier.share import Part
@@ -208,6 +208,29 @@ class Holder:
         self._exchange.hold(partition, holding.token, taken)
         self.moves += 1
 
+    # -- checkpoints -------------------------------------------------------------------------------------------------
+
+    async def checkpoint(self, partition: int) -> None:
+        """As of now; the log need not keep what the one before has."""
+        holding = self._holdings.get(partition)
+        if holding is None or partition in self._busy:
+            return
+        self._busy.add(partition)
+        try:
+            self._commit()
+            pieces, taken = self._frontier.moving.export(partition), self._exchange.taken[partition]
+            sequence = await self._exchange.flushed(partition)
+            before = await self._checkpoints.load(partition)
+            await self._checkpoints.save(partition, holding.token, sequence, taken, _gently(pieces))
+            self._exchange.bytes_since[partition] = 0
+            if before is not None:
+                await self._log.trim(partition, before.covers + 1)
+        except TokenLostError:
+            self._exchange.drop([partition])
+            self.lose([partition])
+        finally:
+            self._busy.discard(partition)
+
     # -- give up -----------------------------------------------------------------------------------------------------
 
     async def _give_up(self, partitions: list[int]) -> None:
@@ -272,6 +295,13 @@ class Holder:
         for each in steps:
             for _ in each:
                 await asyncio.sleep(0)
+
+
+async def _gently(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """The loop in between."""
+    for piece in pieces:
+        yield piece
+        await asyncio.sleep(0)
 
 
 async def _some(act: Callable[[int], Awaitable[T]], partitions: Iterable[int]) -> list[T]:

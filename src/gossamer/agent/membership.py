@@ -28,7 +28,8 @@ from gossamer.cluster.ownership import Ownership
 from gossamer.cluster.plan import Plan
 from gossamer.cluster.session import Session
 from gossamer.cluster.shared import DRAIN, End, Facts, end_crawl, read_end
-from gossamer.errors import ClusterError, SessionLostError, UnavailableError
+from gossamer.config import Config
+from gossamer.errors import ClusterError, UnavailableError
 from gossamer.frontier.share import Part
 from gossamer.model.url import host_of
 from gossamer.rules.territory import Territory
@@ -88,7 +89,12 @@ class Membership:
         agent.others = self
         self._quota = Quota(self._coordinator, self._name)
         self._outbox = Outbox(
-            frontier.outbox(), frontier.foreign, self.share, self._about, self._positions, lambda: frontier.counts.number
+            frontier.outbox(),
+            frontier.foreign,
+            self.share,
+            self._about,
+            self._positions,
+            lambda: frontier.counts.number,
         )
         frontier.before_commit = self._outbox.fill
         self._exchange = Exchange(self._log, self._outbox, agent.receive, self._lose, self._notice)
@@ -108,13 +114,10 @@ class Membership:
         agent.fence(self._session.may_fetch)
         beating = asyncio.create_task(self._beat())
         try:
-            await self._patiently(self._holder.resume(frontier.meta(_KEPT)))
+            await self._holder.resume(frontier.meta(_KEPT))
         finally:
             beating.cancel()
         agent.commit()
-
-    async def _patiently(self, work: Coroutine[Any, Any, None]) -> None:
-        await work
 
     def work(self) -> list[Coroutine[Any, Any, None]]:
         """What runs beside the loop until the end."""
@@ -160,9 +163,9 @@ class Membership:
     def notes(self) -> dict[str, bytes]:
         return {_HOME: self._home.encode(), _KEPT: self._holder.kept()}
 
-    def limit(self, max_pages: int, keep_fresh: bool) -> None:
+    def limit(self, config: Config) -> None:
         """What the settings say."""
-        self._max_pages, self._keep_fresh = max_pages, keep_fresh
+        self._max_pages, self._keep_fresh = config.agent.max_pages, config.fresh.keep_fresh
 
     # -- for the others ----------------------------------------------------------------------------------------------
 
@@ -226,9 +229,8 @@ class Membership:
     async def _lead(self) -> None:
         """See who lives, and write the plan if it is this agent's turn. Nothing that must not go wrong depends on it."""
         living: dict[str, str] = {}
-        since = idle_since = 0.0
+        since = 0.0
         idle: dict[str, tuple[str, int, int]] = {}
-        del idle_since
         while True:
             try:
                 await self._members.look(_LOOK_EVERY)
@@ -303,8 +305,9 @@ class Membership:
         while True:
             await asyncio.sleep(_LOOK_EVERY)
             try:
-                for partition, taken in (await passed.look(0.0)).items():
-                    self._outbox.passed(partition, taken)
+                if await passed.look(0.0):
+                    for partition, taken in passed.passed().items():
+                        self._outbox.passed(partition, taken)
                 now = boot_time()
                 for partition, size in list(self._exchange.bytes_since.items()):
                     since = now - made.setdefault(partition, now)
@@ -333,8 +336,5 @@ class Membership:
             await self._members.close()
 
     def raise_failure(self) -> None:
-        if self.failed is None:
-            return
-        if isinstance(self.failed, SessionLostError):
+        if self.failed is not None:
             raise self.failed
-        raise self.failed

@@ -176,12 +176,8 @@ def _groups(links: dict[tuple[int, int, int], list[str]], sources: list[Sent]) -
         for (depth, priority, hops), urls in links.items()
     ]
     for source in sources:
-        groups.append(
-            Group(
-                (source.url,), source.depth, _SOURCE_PRIORITY, min(source.hops, HOPS), source=True,
-                listed=source.listed, hosts=(source.hosts,),
-            )  # fmt: skip
-        )
+        hops, hosts = min(source.hops, HOPS), (source.hosts,)
+        groups.append(Group((source.url,), source.depth, _SOURCE_PRIORITY, hops, False, True, source.listed, hosts))
     return groups
 
 
