@@ -22,6 +22,7 @@ The web failing is data (`model.Fault`), never an exception.
     │   ├── NameTakenError    another agent of this name is at work                  exit 2
     │   ├── BatchError        a message that is no batch of URLs
     │   └── DiffError         what should be records of a partition is not
+    │   └── ObjectsError      where checkpoints are kept cannot be read or written, or what is there is damaged
     ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
     └── DiskFullError    the disk is full; says how much is needed                    exit 1
 """
@@ -129,4 +130,5 @@ class BatchError(ClusterError):
 
 
 class DiffError(ClusterError):
+class ObjectsError(ClusterError):
     pass

@@ -52,11 +52,15 @@ class Holder:
         commit: Callable[[], None],
         break_off: Callable[[Callable[[str], bool]], None],
         receive: Callable[[Group], None],
+        about: Callable[[str], str | None],
         clock: Callable[[], float],
         notice: Callable[[str], None],
     ) -> None:
-        """`break_off` drops visits in flight of hosts that it is given a test for."""
+        """`break_off` drops visits in flight of hosts that it is given a test for; `about` gives the host that a note of
+        the agent is about.
+        """
         self._frontier = frontier
+        self._moving = frontier.moving(about)
         self._share = share
         self._log = log
         self._ownership = ownership
@@ -94,7 +98,7 @@ class Holder:
 
     async def resume(self, stored: bytes | None) -> None:
         """Claim again what was here when this directory was last used; to be done before anything is sent."""
-        await self._run(self._frontier.moving.drop(partition) for partition in self._frontier.moving.leftovers())
+        await self._run(self._moving.drop(partition) for partition in self._moving.leftovers())
         kept = Kept() if stored is None else msgspec.msgpack.decode(stored, type=Kept)
         self._here = set(kept.taken)
         holdings = await _some(self._ownership.take, sorted(kept.taken))
@@ -159,15 +163,16 @@ class Holder:
 
     async def _restore(self, partition: int, token: int) -> list[Group]:
         """All that is known of a partition, up to our claim, into the database; gives what others sent since."""
-        moving = self._frontier.moving
-        if partition in self._here:
-            self._here.discard(partition)
+        moving = self._moving
+        self._here.discard(partition)
         await self._run([moving.drop(partition)])
+        self._commit()
         checkpoint = await self._checkpoints.load(partition)
-        pieces: list[bytes] = []
-        if checkpoint is not None:
+        if checkpoint is None:
+            moving.begin(partition)
+        else:
             pieces = [piece async for piece in self._checkpoints.open(checkpoint)]
-        await self._run([moving.take_in(partition, pieces)])
+            await self._run([moving.take_in(partition, pieces)])
         applied, taken = (checkpoint.sequence, checkpoint.taken) if checkpoint else (0, 0)
         diffs, others = DiffReader(partition), dict[int, bytes]()
         reader = await self._log.read(partition, min(taken, applied))
@@ -184,7 +189,7 @@ class Holder:
                     elif record.kind is Kind.IN:
                         others[record.sequence] = record.data
                     elif record.sequence > applied and (diff := diffs.feed(record.data)) is not None:
-                        await self._run([moving.apply(partition, diff)])
+                        moving.apply(partition, diff)
                         taken = max(taken, diff.taken)
                 await asyncio.sleep(0)
         finally:
@@ -218,7 +223,7 @@ class Holder:
         self._busy.add(partition)
         try:
             self._commit()
-            pieces, taken = self._frontier.moving.export(partition), self._exchange.taken[partition]
+            pieces, taken = self._moving.export(partition), self._exchange.taken[partition]
             sequence = await self._exchange.flushed(partition)
             before = await self._checkpoints.load(partition)
             await self._checkpoints.save(partition, holding.token, sequence, taken, _gently(pieces))
@@ -286,8 +291,8 @@ class Holder:
     async def _drop(self, partition: int) -> None:
         self._share.leave(_prefix(partition))
         self._here.discard(partition)
-        self._frontier.forget(partition)
-        await self._run([self._frontier.moving.drop(partition)])
+        self._frontier.forget_partition(partition)
+        await self._run([self._moving.drop(partition)])
         self.moves += 1
 
     async def _run(self, steps: Iterable[Iterator[None]]) -> None:

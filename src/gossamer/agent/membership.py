@@ -109,7 +109,7 @@ class Membership:
         )
         self._holder = Holder(
             frontier, self.share, self._log, ownership, self._checkpoints, self._exchange, agent.commit,
-            agent.break_off, agent.receive, clock, self._notice,
+            agent.break_off, agent.receive, _host_of, clock, self._notice,
         )  # fmt: skip
         agent.fence(self._session.may_fetch)
         beating = asyncio.create_task(self._beat())
@@ -187,10 +187,8 @@ class Membership:
 
     def _about(self, name: str) -> int | None:
         """The partition of the host that a note of the agent is about."""
-        kind, _, what = name.partition(" ")
-        if kind == "seed":
-            return self._territory.partition(what)
-        return self._territory.partition(host_of(what)) if kind == "sitemap" else None
+        host = _host_of(name)
+        return None if host is None else self._territory.partition(host)
 
     def _positions(self) -> dict[int, int]:
         return self._exchange.taken
@@ -222,12 +220,12 @@ class Membership:
             self._agent.cut_off()
             self._deadline.write(QUIET)
             self._notice("cluster: the broker is not heard of; no page is visited until it is")
-            while not session.may_fetch():
+            while not session.may_fetch():  # noqa: ASYNC110 - it is the clock that says so
                 await asyncio.sleep(0.05)
             self._notice("cluster: the broker is back")
 
     async def _lead(self) -> None:
-        """See who lives, and write the plan if it is this agent's turn. Nothing that must not go wrong depends on it."""
+        """See who lives, and write the plan if it is this agent's turn. No safety depends on it."""
         living: dict[str, str] = {}
         since = 0.0
         idle: dict[str, tuple[str, int, int]] = {}
@@ -338,3 +336,11 @@ class Membership:
     def raise_failure(self) -> None:
         if self.failed is not None:
             raise self.failed
+
+
+def _host_of(name: str) -> str | None:
+    """The host that a note of the agent is about: that of a seed, or of a sitemap that speaks for others."""
+    kind, _, what = name.partition(" ")
+    if kind == "seed":
+        return what
+    return host_of(what) if kind == "sitemap" else None
