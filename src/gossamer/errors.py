@@ -21,7 +21,7 @@ The web failing is data (`model.Fault`), never an exception.
     │   ├── SessionLostError  the others have given this agent up
     │   ├── NameTakenError    another agent of this name is at work                  exit 2
     │   ├── BatchError        a message that is no batch of URLs
-    │   └── DiffError         what should be records of a partition is not
+    │   ├── DiffError         what should be records of a partition is not
     │   └── ObjectsError      where checkpoints are kept cannot be read or written, or what is there is damaged
     ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
     └── DiskFullError    the disk is full; says how much is needed                    exit 1
@@ -130,5 +130,8 @@ class BatchError(ClusterError):
 
 
 class DiffError(ClusterError):
+    pass
+
+
 class ObjectsError(ClusterError):
     pass
