@@ -146,12 +146,13 @@ class Holder:
             if holding.resumed and partition in self._here:
                 self._own(holding, self._exchange.taken.get(partition, 0))
                 return
+            if holding.new:
+                self._own(holding, 0)
+                return
             late = await self._restore(partition, holding.token)
-            self._here.add(partition)
             self._own(holding, holding.token)
             for group in late:
                 self._receive(group)
-            self._commit()
         except UnavailableError:
             pass  # again, the next time
         except TokenLostError:
@@ -164,9 +165,10 @@ class Holder:
     async def _restore(self, partition: int, token: int) -> list[Group]:
         """All that is known of a partition, up to our claim, into the database; gives what others sent since."""
         moving = self._moving
-        self._here.discard(partition)
-        await self._run([moving.drop(partition)])
-        self._commit()
+        if partition in self._here or partition in moving.leftovers():
+            self._here.discard(partition)
+            await self._run([moving.drop(partition)])
+            self._commit()
         checkpoint = await self._checkpoints.load(partition)
         if checkpoint is None:
             moving.begin(partition)
