@@ -150,7 +150,7 @@ class Holder:
                 self._own(holding, 0)
                 return
             late = await self._restore(partition, holding.token)
-            self._own(holding, holding.token)
+            self._own(holding, holding.token, self._clock())
             for group in late:
                 self._receive(group)
         except UnavailableError:
@@ -206,11 +206,12 @@ class Holder:
                     self._notice(f"cluster: message {sequence} for partition {partition} is left out: {error}")
         return found
 
-    def _own(self, holding: Holding, taken: int) -> None:
+    def _own(self, holding: Holding, taken: int, since: float = 0.0) -> None:
+        """`since`: until then another agent may have visited its hosts."""
         partition = holding.partition
         self._holdings[partition] = holding
         self._here.add(partition)
-        self._share.take(_prefix(partition), self._clock())
+        self._share.take(_prefix(partition), since)
         self._frontier.opened(_prefix(partition))
         self._exchange.hold(partition, holding.token, taken)
         self.moves += 1
