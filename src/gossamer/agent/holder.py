@@ -56,8 +56,8 @@ class Holder:
         clock: Callable[[], float],
         notice: Callable[[str], None],
     ) -> None:
-        """`break_off` drops visits in flight of hosts that it is given a test for; `about` gives the host that a note of
-        the agent is about.
+        """`break_off` drops visits in flight of hosts that it is given a test for; `about`: of which host a note of the
+        agent is.
         """
         self._frontier = frontier
         self._moving = frontier.moving(about)
