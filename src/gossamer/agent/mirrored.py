@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from gossamer.agent.audit import record
 from gossamer.agent.crawl_dir import CrawlDir
@@ -10,7 +11,7 @@ from gossamer.agent.settings import LiveSettings
 from gossamer.agent.spool import Spool
 from gossamer.cluster.coordinator import Coordinator
 from gossamer.cluster.shared import Settings, read_settings, write_settings
-from gossamer.config import Config, adopted, live_changes, load, load_text
+from gossamer.config import Config, adopted, changed, live_changes, load, load_text
 from gossamer.errors import ConfigError
 
 
@@ -26,8 +27,13 @@ class MirroredSettings:
         settings: Settings,
         coordinator: Coordinator,
         notice: Callable[[str], None],
+        local: Mapping[str, Any] | None = None,
     ) -> None:
+        """`config` is what the settings say, with what is `local` to this machine."""
         self._directory = directory
+        self._local = dict(local or {})
+        self._config = config
+        self._shared = _of(settings)
         self._coordinator = coordinator
         self._version = settings.version
         self._pending: Config | None = None
@@ -36,13 +42,18 @@ class MirroredSettings:
 
     async def look(self) -> None:
         """UnavailableError: try again, nothing is forgotten."""
-        self._pending = self._file.look() or self._pending
+        if (edited := self._file.look()) is not None:
+            names = [name for name in live_changes(self._config, edited)[1] if name not in self._local]
+            self._config = edited
+            if names:
+                self._pending = adopted(self._pending or self._shared, edited, names)
         if self._pending is not None:
             made = await write_settings(
                 self._coordinator, self._pending.to_toml(), "gossamer.toml", since=self._version
             )
+            if made is not None:
+                self._version, self._shared = made.version, self._pending
             self._pending = None
-            self._version = made.version if made is not None else self._version
         there = await read_settings(self._coordinator)
         if there is not None and there.version > self._version:
             self._version = there.version
@@ -50,7 +61,8 @@ class MirroredSettings:
 
     def _take(self, there: Settings) -> None:
         try:
-            config = load_text(there.toml, f"version {there.version} of the cluster's settings")
+            self._shared = _of(there)
+            config = self._config = changed(self._shared, self._local)
         except ConfigError as error:
             self._notice(f"settings: {error}")
             return
@@ -60,6 +72,10 @@ class MirroredSettings:
 
     def _edited(self, before: dict[str, str], after: dict[str, str]) -> None:
         record(self._directory.logs, "an editor", "settings", before, after)
+
+
+def _of(settings: Settings) -> Config:
+    return load_text(settings.toml, f"version {settings.version} of the cluster's settings")
 
 
 def save_settings(directory: CrawlDir, config: Config, kept: Config | None) -> Config:

@@ -40,8 +40,16 @@ class Territory:
         """All of them, pinned ones included."""
         return self.hashed + SLICES * len(self._agents)
 
+    @property
+    def pins(self) -> tuple[str, ...]:
+        """The rules, in the order of their partitions."""
+        return tuple(self._agents)
+
     def partition(self, host: str) -> int:
-        domain = registered_domain(host)
+        return self.place(registered_domain(host))
+
+    def place(self, domain: str) -> int:
+        """The partition of a registered domain."""
         rule = self.rule(domain)
         if rule is None:
             return partition_of(domain, self.hashed)
