@@ -154,17 +154,26 @@ class FrontierReader:
         stored = self.meta("counts")
         return msgspec.msgpack.decode(stored, type=Counts) if stored else Counts()
 
+    def _partitions(self) -> Iterator[bytes]:
+        """What their keys begin with; without those that come, which the counts do not have yet."""
+        moving = {
+            keys.taking_prefix(key) for key, value in self._database.scan_visits(keys.TAKING) if value == keys.COMES
+        }
+        for partition in map(keys.partition_prefix, range(self.counts().partitions)):
+            if partition not in moving:
+                yield partition
+
     def visits(self, state: State | None = None) -> Iterator[VisitRecord]:
-        for partition in range(self.counts().partitions):
-            for key, value in self._database.scan_visits(keys.partition_prefix(partition) + b"v"):
+        for partition in self._partitions():
+            for key, value in self._database.scan_visits(partition + b"v"):
                 if state is None or value[0] == state:
                     yield keys.read_visit(key, value)
 
     def outcomes(self) -> Counter[tuple[State, int, int, str]]:
         """How many visits there are of each state, depth, status and reason."""
         packed: Counter[bytes] = Counter()
-        for partition in range(self.counts().partitions):
-            rows = self._database.scan_visits(keys.partition_prefix(partition) + b"v")
+        for partition in self._partitions():
+            rows = self._database.scan_visits(partition + b"v")
             packed.update(keys.outcome_of(value) for _, value in rows)
         return Counter({keys.read_outcome(outcome): count for outcome, count in packed.items()})
 
@@ -241,8 +250,8 @@ class FrontierReader:
 
     def hosts(self) -> Iterator[HostCounts]:
         """Every host, in no order that means anything."""
-        for partition in range(self.counts().partitions):
-            rows = self._database.scan_hosts(keys.partition_prefix(partition))
+        for partition in self._partitions():
+            rows = self._database.scan_hosts(partition)
             for prefix, of_host in groupby(rows, keys.prefix_of_row):
                 facts = _facts(len(prefix), of_host)
                 record = facts.record
