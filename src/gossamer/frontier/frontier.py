@@ -140,6 +140,14 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
+    def is_ours(self, url: str) -> bool:
+        """Whether it is this agent's and no other's."""
+        return self._roster.is_ours(url)
+
+    def hand_over(self, urls: Iterable[str], depth: int, priority: int) -> None:
+        """To their owners."""
+        self._intake.hand_over(urls, depth, priority)
+
     def send_source(self, url: str, depth: int, hops: int, listed: bool, hosts: set[str]) -> None:
         """The same, of another agent's host; it speaks for these hosts."""
         self._intake.send_source(url, depth, hops, listed, hosts)
