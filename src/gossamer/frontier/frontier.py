@@ -408,12 +408,7 @@ class Frontier:
 
     def moving(self, about: Callable[[str], str | None]) -> Moving:
         """`about`: the host that a note of this name is about, if it is about one."""
-        return Moving(self._database, self._roster, self.counts, self.revisits, about, self._pattern_of)
-
-    def _pattern_of(self, url: str) -> str | None:
-        rules = self.policy.urls
-        rule = rules.of(url) if rules is not None and rules.capped else None
-        return rule.pattern if rule is not None and rule.max_pages else None
+        return Moving(self._database, self._roster, self.counts, self.revisits, about, lambda: self.policy.urls)
 
     def forget_partition(self, partition: int) -> None:
         """Nothing of it is in memory any more; none of its visits are in hand, and all is committed."""
