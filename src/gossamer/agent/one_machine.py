@@ -11,8 +11,9 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -35,7 +36,8 @@ from gossamer.cluster.making import check_facts, facts_of
 from gossamer.cluster.server import Server
 from gossamer.cluster.shared import end_crawl, go_on, make_crawl, read_end, write_settings
 from gossamer.config import Config
-from gossamer.errors import ClusterError, CrawlDirError, GossamerError
+from gossamer.errors import ClusterError, CrawlDirError, GossamerError, SeedError
+from gossamer.model.url import seed_url, why_not
 
 _LOOK_EVERY: Final = 0.5  # seconds
 _LINKS_EVERY: Final = 1.0
@@ -86,6 +88,8 @@ class OneMachine:
         """The exit status and what became of it all, when everything has ended but what runs beside."""
         self._directory.check()
         check_layout(self._home)
+        if not self._directory.settings.exists():
+            self._seeds = _with_a_usable_one(self._seeds)
         self._directory.take()
         spent = _children()
         try:
@@ -255,6 +259,18 @@ def check_layout(home: Path) -> None:
             f"{home} is a crawl of one agent, whose URLs are not shared out: go on with --agents 1, or begin a"
             " crawl of several in another --dir"
         )
+
+
+def _with_a_usable_one(seeds: Iterable[str]) -> Iterator[str]:
+    """All of them. SeedError if none can be crawled, before anything is written."""
+    rest = iter(seeds)
+    seen = []
+    for seed in rest:
+        seen.append(seed)
+        if seed_url(seed) is not None:
+            return chain(seen, rest)
+    why = f" {seen[0][:200]!r}: {why_not(seen[0])}." if seen else ""
+    raise SeedError(f"No seed can be crawled.{why} Give at least one usable URL.")
 
 
 def _committed(home: Path) -> Progress:

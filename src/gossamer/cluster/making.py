@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gossamer.cluster.shared import Facts
-from gossamer.cluster.territory import Territory
 from gossamer.config import Config
 from gossamer.errors import ConfigError
+from gossamer.rules.territory import Territory
 
 
 def facts_of(config: Config, replicas: int = 1) -> Facts:

@@ -21,8 +21,8 @@ from gossamer.cluster.nats_link import Link
 from gossamer.cluster.ownership import read_claim
 from gossamer.cluster.session import PREFIX, Beat, Over, read_beat
 from gossamer.cluster.shared import CONFIG, CRAWL, DRAIN, END, End, Facts, Settings
-from gossamer.cluster.territory import Territory
 from gossamer.errors import ClusterError
+from gossamer.rules.territory import Territory
 
 T = TypeVar("T")
 
