@@ -174,7 +174,6 @@ def test_a_crawl_of_one_agent_is_not_shared_out(tmp_path: Path, capsys: pytest.C
 _FIRST = """
 import os, signal, sys, time
 from pathlib import Path
-from gossamer.agent.deadline import Deadline, deadline_file
 home = Path(sys.argv[1]); name = home.name
 first = not (home / "ran").exists(); (home / "ran").touch()
 """
@@ -192,7 +191,8 @@ def fleet(homes: list[Path], script: str, **more: Any) -> tuple[Fleet, int | Non
             rest=0.001,
             **more,
         )
-        return kept, await kept.run()
+        async with asyncio.timeout(60):
+            return kept, await kept.run()
 
     found, status = asyncio.run(run())
     return found, status, notices
@@ -200,6 +200,7 @@ def fleet(homes: list[Path], script: str, **more: Any) -> tuple[Fleet, int | Non
 
 def test_a_stopped_agent_is_killed_at_its_deadline(tmp_path: Path) -> None:
     script = """
+from gossamer.agent.deadline import Deadline, deadline_file
 if first:
     Deadline(deadline_file(home)).write(time.clock_gettime(time.CLOCK_BOOTTIME) + 0.3)
     os.kill(os.getpid(), signal.SIGSTOP)
@@ -213,6 +214,7 @@ if first:
 def test_an_agent_that_fetches_nothing_has_no_deadline(tmp_path: Path) -> None:
     """Nor has the next one what the last one left."""
     script = """
+from gossamer.agent.deadline import Deadline, deadline_file
 kept = Deadline(deadline_file(home))
 assert kept.read() == 0.0
 if first:
