@@ -259,7 +259,7 @@ def test_what_an_agent_says_last_that_is_no_progress(tmp_path: Path) -> None:
     assert status == 0
     assert notices[-1] == "supervisor: what the agent said at its end is not understood"
     write_progress(tmp_path / "a", Progress(pages=3, pages_per_s=5.0, in_flight=2))
-    assert [(each.pages, each.pages_per_s, each.in_flight) for each in found.progress()] == [(3, 0.0, 0)]
+    assert [(each.pages, each.pages_per_s, each.in_flight) for each in found.progress().values()] == [(3, 0.0, 0)]
 
 
 # -- the parts ---------------------------------------------------------------------------------------------------------

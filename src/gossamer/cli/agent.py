@@ -256,7 +256,7 @@ def _supervise(broker: Broker, directory: Path, words: Sequence[str], seeds: See
                             task.cancel()
 
             status = asyncio.run(run())
-    whole = merge(fleet.progress())
+    whole = merge(list(fleet.progress().values()))
     if status in (0, STOPPED):
         conclude(whole, summary_of(whole), directory, ["agent", "--dir", str(directory)], as_json, whole.searchable > 0)
     return status if status >= 0 else 1
@@ -267,5 +267,5 @@ async def _show(fleet: Fleet, progress: PlainProgress | LiveView) -> None:
 
     while True:
         if said := fleet.progress():
-            progress.update(merge(said))
+            progress.update(merge(list(said.values())))
         await asyncio.sleep(progress.every)
