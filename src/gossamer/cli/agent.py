@@ -67,7 +67,8 @@ def agent(
     supervised = on_leash()
     if supervised:
         obey_leash()
-    broker = broker_of(cluster, directory, cluster_ca, cluster_cert, cluster_key)
+    # Who has started this has written down where the broker is.
+    broker = broker_of(None if supervised else cluster, directory, cluster_ca, cluster_cert, cluster_key)
     name = _named(broker, name, directory)
     local = _local(flags, config, checkpoints)
     _check(directory)
