@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer.cli.crawl import STOPPED, catch_up, conclude, flag, handed_over, progress_of, service_beside
+from gossamer.cli.flags import flag
 from gossamer.cli.reaching import broker_of, broker_options
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import OPTIONS, Config, changed, load_text, local_values
@@ -179,6 +179,7 @@ class _Written:
 def _join(broker: Broker, directory: Path, seeds: Seeds, local: dict[str, Any], weight: float) -> int:
     from gossamer import agent
     from gossamer.agent.joined import join
+    from gossamer.cli.crawl import STOPPED, catch_up, handed_over
 
     settings = changed(asyncio.run(_settings(broker)), local)
     progress = _Written(directory)
@@ -232,6 +233,7 @@ def _supervise(broker: Broker, directory: Path, words: Sequence[str], seeds: See
     from gossamer.agent.fleet import Fleet, write_seeds
     from gossamer.agent.supervisor import signals
     from gossamer.agent.together import forget_written, merge, summary_of
+    from gossamer.cli.crawl import STOPPED, conclude, progress_of, service_beside
 
     forget_written(directory)
     command = [sys.executable, "-m", "gossamer", "agent", *words, *write_seeds(seeds, directory)]
