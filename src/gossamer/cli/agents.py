@@ -18,7 +18,6 @@ from gossamer.agent.warc_links import agent_homes
 from gossamer.cli.crawl import conclude, notes, progress_of, service_beside
 from gossamer.cli.plain import waiting_line
 from gossamer.cli.seed_list import Seeds
-from gossamer.cluster.engine import need_client
 from gossamer.config import Config
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ _REPEATED: Final = 5.0  # seconds in which what one agent says is not said again
 def crawl_together(
     arguments: Sequence[str], seeds: Seeds, settings: Config, kept: Config | None, directory: Path, as_json: bool
 ) -> int:
-    need_client()
     check_layout(directory)
     with progress_of(directory) as progress:
         for note in notes(settings):

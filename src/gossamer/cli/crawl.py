@@ -110,6 +110,9 @@ def crawl(
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
     if settings.cluster.agents > 1 or (directory / "agents").is_dir():
+        from gossamer.cluster.engine import need_client
+
+        need_client()
         from gossamer.cli.agents import crawl_together
 
         return crawl_together(context.obj or sys.argv[1:], urls, settings, kept, directory, as_json)
