@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from brokers import brokers
 
+from gossamer.agent import read_progress
 from gossamer.testing import SimServer, World, reachable
 from gossamer.testing.web import MemoryLog
 
@@ -43,6 +45,27 @@ def test_one_command_for_several_agents(tmp_path: Path) -> None:
     assert len(visits) == PAGES
     assert {path.name for path in (home / "agents").iterdir()} == {"a1", "a2"}
     assert list((home / "warc").glob("a*-*.warc.gz"))
+
+
+def test_agents_whose_supervisor_is_killed_stop_cleanly_and_the_next_goes_on(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with SimServer.running(WORLD) as web:
+        assert isinstance(web.log, MemoryLog)
+        words = ["crawl", WORLD.url(0), "--dir", str(home), "--scope", "any", "--allow-private"]
+        words += ["--connect", web.connect, "--no-index", "--json", "--agents", "2", "--delay"]
+        with start(*words, "50ms") as process:
+            assert web.log.wait_for(40, 60)
+            agents = [os.pidfd_open(int((home / "agents" / name / "lock").read_text())) for name in ("a1", "a2")]
+            process.kill()
+            for agent in agents:
+                assert select.select([agent], [], [], 30)[0]
+                os.close(agent)
+        stopped = [read_progress(home / "agents" / name) for name in ("a1", "a2")]
+        assert [(each.running, each.reason) for each in stopped] == [(False, "stopped")] * 2
+        with start(*words, "0") as process:
+            out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert json.loads(out.splitlines()[-1])["pages"] == PAGES
 
 
 def test_agents_come_and_go(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,7 +171,8 @@ class _Written:
         write_progress(self._directory, progress)
 
     def notice(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        with suppress(OSError):  # a supervisor that was killed hears nothing, and this one is to end cleanly
+            print(text, file=sys.stderr, flush=True)
 
     def say(self, text: str) -> None:
         pass  # it sees how far the index is
@@ -204,7 +206,9 @@ def _join(broker: Broker, directory: Path, seeds: Seeds, local: dict[str, Any], 
     if index is not None:
         catch_up(index, whole, progress)
         progress.update(whole)
-    sys.stdout.buffer.write(handed_over(whole))
+    with suppress(OSError):
+        sys.stdout.buffer.write(handed_over(whole))
+        sys.stdout.flush()
     return STOPPED if summary.reason == "stopped" else 0
 
 
