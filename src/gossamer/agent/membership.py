@@ -41,7 +41,8 @@ _KEPT: Final = "cluster"  # in the frontier: the partitions that are there
 _LOOK_EVERY: Final = 0.25  # seconds
 _SETTLED: Final = 1.0  # seconds for which the same agents live before they are planned for
 _RETURN: Final = 6.0  # seconds after a start in which agents of the plan that are not there may come back
-_LAST_WORDS: Final = 3.0  # seconds for what is still to be sent at the end
+_LAST_WORDS: Final = 2.0  # seconds for what is still to be sent at the end
+_FAREWELL: Final = 1.0
 _BEATS: Final = 2  # in which all must have been idle
 _CHECKPOINT_BYTES: Final = 64 << 20  # of a partition's log
 _CHECKPOINT_EVERY: Final = 300.0  # seconds
@@ -57,12 +58,14 @@ class Membership:
         facts: Facts,
         coordinator: Coordinator,
         log: Log,
-        checkpoints: Checkpoints,
+        checkpoints: Checkpoints | None,
         home: Path,
         notice: Callable[[str], None],
         foreign: str = "exchange",
     ) -> None:
-        """`foreign`: what is done with links to partitions of others."""
+        """`checkpoints`: None if there is no place for them: then the log keeps all. `foreign`: what is done with
+        links to partitions of others.
+        """
         self._name = name
         self._weight = weight
         self._facts = facts
@@ -82,6 +85,7 @@ class Membership:
         self._keep_fresh = False
         self._began = self._last_work = self._last_polls = 0
         self._seeds_read = False
+        self._wanted: set[int] = set()  # partitions whose checkpoint somebody has asked for
         self.failed: Exception | None = None
 
     # -- coming ------------------------------------------------------------------------------------------------------
@@ -155,6 +159,13 @@ class Membership:
             self.failed = self.failed or error
             self._agent.cut_off()
             self._agent.stop()
+
+    def checkpoint(self) -> int:
+        """Of all partitions that have changed since their last one, soon. How many that are."""
+        if self._checkpoints is None:
+            return 0
+        self._wanted = {partition for partition, size in self._exchange.bytes_since.items() if size}
+        return len(self._wanted)
 
     def seeds_read(self) -> None:
         self._seeds_read = True
@@ -261,10 +272,13 @@ class Membership:
                 wish = await self._coordinator.get(REBALANCE)
                 asked = wish is not None and wish.revision != rebalanced
                 rebalanced = wish.revision if wish is not None else 0
-                if await self._leader.leads() and (asked or now >= since + _SETTLED) and not await self._has_ended():
-                    if asked or now >= began + _RETURN or not self._awaited(there):
-                        await self._leader.plan(self._leaving)
-                    idle = await self._look_for_the_end(idle)
+                if not await self._leader.leads() or await self._has_ended():
+                    continue
+                planned = False
+                if asked or (now >= since + _SETTLED and (now >= began + _RETURN or not self._awaited(there))):
+                    planned = not await self._leader.plan(self._leaving)
+                # While the plan is not one for those who live, somebody's partitions are nobody's.
+                idle = await self._look_for_the_end(idle) if planned else {}
             except UnavailableError:
                 idle = {}
                 await asyncio.sleep(_LOOK_EVERY)
@@ -334,6 +348,8 @@ class Membership:
 
     async def _checkpoint(self) -> None:
         """Of one partition after the other that has changed much, or long ago."""
+        if self._checkpoints is None:
+            return
         passed = await Passed.open(self._coordinator)
         made = dict[int, float]()
         while True:
@@ -345,11 +361,16 @@ class Membership:
                 now = boot_time()
                 for partition, size in list(self._exchange.bytes_since.items()):
                     since = now - made.setdefault(partition, now)
-                    if size > _CHECKPOINT_BYTES or (size and since > _CHECKPOINT_EVERY):
+                    asked = partition in self._wanted
+                    if asked or size > _CHECKPOINT_BYTES or (size and since > _CHECKPOINT_EVERY):
                         made[partition] = now
+                        self._wanted.discard(partition)
                         await self._holder.checkpoint(partition)
-            except (UnavailableError, ClusterError) as error:
+            except UnavailableError:
+                continue
+            except ClusterError as error:
                 self._notice(f"cluster: a checkpoint was not made: {error}")
+                await asyncio.sleep(_RETURN)
 
     # -- going -------------------------------------------------------------------------------------------------------
 
@@ -365,9 +386,10 @@ class Membership:
         finally:
             await ended([beating])
         self._deadline.write(QUIET)
-        await self._session.end()
-        with suppress(UnavailableError):
-            await self._members.close()
+        with suppress(TimeoutError, UnavailableError):
+            async with asyncio.timeout(_FAREWELL):
+                await self._session.end()
+                await self._members.close()
 
     def raise_failure(self) -> None:
         if self.failed is not None:
