@@ -43,7 +43,10 @@ _SETTLED: Final = 1.0  # seconds for which the same agents live before they are 
 _RETURN: Final = 6.0  # seconds after a start in which agents of the plan that are not there may come back
 _LAST_WORDS: Final = 2.0  # seconds for what is still to be sent at the end
 _FAREWELL: Final = 1.0
-_BEATS: Final = 2  # in which all must have been idle
+_BEATS: Final = 3  # after which all must still be idle: what was sent before the first was read before the last
+_POLLS: Final = 2  # between two beats that say idle: the second was asked for after the first beat
+_IDLE_BEAT: Final = 0.5  # seconds between beats of an idle agent: all wait for it to be said
+_LEADER_EVERY: Final = 1.0  # seconds after which it is asked again who leads
 _CHECKPOINT_BYTES: Final = 64 << 20  # of a partition's log
 _CHECKPOINT_EVERY: Final = 300.0  # seconds
 
@@ -200,15 +203,14 @@ class Membership:
         """For the next beat: idle since the last one, how much was done, pages."""
         frontier = self._agent.frontier
         work = self._exchange.work + self._holder.moves + self._agent.visits
-        quiet = (
+        resting = self._exchange.quick = (
             self._seeds_read
             and frontier.exhausted
             and not frontier.foreign
             and not self._outbox.pending
             and self._holder.settled
-            and self._exchange.polls > self._last_polls
-            and work == self._last_work
         )
+        quiet = resting and self._exchange.polls >= self._last_polls + _POLLS and work == self._last_work
         self._last_work, self._last_polls = work, self._exchange.polls
         return quiet, work, self._agent.statistics.pages
 
@@ -234,7 +236,8 @@ class Membership:
         session = self._session
         while True:
             self._deadline.write(session.deadline if session.may_fetch() else QUIET)
-            await asyncio.sleep(session.beat_due())
+            due = session.beat_due()
+            await asyncio.sleep(min(due, _IDLE_BEAT) if self._exchange.quick else due)
             try:
                 await session.renew()
             except UnavailableError:
@@ -258,22 +261,26 @@ class Membership:
     async def _lead(self) -> None:
         """See who lives, and write the plan if it is this agent's turn. No safety depends on it."""
         living: dict[str, str] = {}
-        since, began, rebalanced = 0.0, boot_time(), 0
+        since, began, rebalanced, ask = 0.0, boot_time(), 0, 0.0
         idle: dict[str, tuple[str, int, int]] = {}
         while True:
+            await asyncio.sleep(_LOOK_EVERY)  # beats of all that come meanwhile are taken up together
             try:
-                await self._members.look(_LOOK_EVERY)
+                await self._members.look(0.0)
                 await self._members.revoke_expired()
                 now, there = boot_time(), {name: beat.session for name, beat in self._members.living().items()}
                 if there != living:
                     # Who comes is seldom alone; for who goes the others stand in at once.
                     since = now if there.keys() - living.keys() else 0.0
-                    living, idle = there, {}
+                    living, idle, ask = there, {}, 0.0
+                if now < ask:
+                    continue
+                if not await self._leader.leads() or await self._has_ended():
+                    ask = now + _LEADER_EVERY
+                    continue
                 wish = await self._coordinator.get(REBALANCE)
                 asked = wish is not None and wish.revision != rebalanced
                 rebalanced = wish.revision if wish is not None else 0
-                if not await self._leader.leads() or await self._has_ended():
-                    continue
                 planned = False
                 if asked or (now >= since + _SETTLED and (now >= began + _RETURN or not self._awaited(there))):
                     planned = not await self._leader.plan(self._leaving)
@@ -281,7 +288,6 @@ class Membership:
                 idle = await self._look_for_the_end(idle) if planned else {}
             except UnavailableError:
                 idle = {}
-                await asyncio.sleep(_LOOK_EVERY)
 
     async def _has_ended(self) -> bool:
         """Who leaves then is not stood in for."""
@@ -338,7 +344,7 @@ class Membership:
                     await self._look_at_quota()
             except UnavailableError:
                 pass
-            await asyncio.sleep(0.1 if self._max_pages else _LOOK_EVERY)
+            await asyncio.sleep(0.1 if self._max_pages else 2 * _LOOK_EVERY)
 
     async def _look_at_quota(self) -> None:
         frontier = self._agent.frontier
@@ -353,7 +359,7 @@ class Membership:
         passed = await Passed.open(self._coordinator)
         made = dict[int, float]()
         while True:
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_LEADER_EVERY)
             try:
                 if await passed.look(0.0):
                     for partition, taken in passed.passed().items():
