@@ -24,10 +24,10 @@ json_option: Callable[[Command], Command] = click.option(
 
 
 def control_of(directory: Path) -> Control:
-    from gossamer.agent import Control
+    from gossamer.agent import control_of_all
     from gossamer.agent.audit import this_user
 
-    return Control(directory, this_user())
+    return control_of_all.control_of(directory, this_user())
 
 
 def say(answer: Answer, as_json: bool) -> int:

@@ -16,7 +16,8 @@ from gossamer.index import Answer
 from gossamer.index.facets import SPANS, start_of
 from gossamer.service.callers import Caller
 from gossamer.service.pages import words
-from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
+from gossamer.service.pages.frame import Reader, new_router, render
+from gossamer.service.request_crawl import crawl_of
 
 PER_PAGE: Final = 10
 LONGEST: Final = 1000  # characters of a query
