@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,9 +61,9 @@ def key(server: Server, name: str) -> Entry | None:
 
 
 @contextmanager
-def answering(home: Path) -> Iterator[None]:
+def answering(home: Path, others: Mapping[str, Callable[[bytes], bytes]] | None = None) -> Iterator[None]:
     """As the process beside an agent does it."""
-    with _in_thread(lambda stopped, ready: answer_for(home, stopped, ready)):
+    with _in_thread(lambda stopped, ready: answer_for(home, stopped, ready, others)):
         yield
 
 

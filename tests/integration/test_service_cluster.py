@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import agents
+import msgspec
 import pytest
 from answering import answering, beat, joined, key, saying
 from brokers import brokers
@@ -16,10 +17,16 @@ from fastapi.testclient import TestClient
 from serving import client
 
 from gossamer.agent.audit import read_changes
+from gossamer.cluster.broker import Broker
 from gossamer.cluster.server import Server
 from gossamer.cluster.session import Over
 from gossamer.config import load
+from gossamer.errors import UnavailableError
 from gossamer.model import State, VisitRecord
+from gossamer.report import figures
+from gossamer.report.figures import TOPIC, FactsAnswerer
+from gossamer.report.others import others_of
+from gossamer.report.report import make_report
 from gossamer.service import agents as asking
 from gossamer.service import questions
 from gossamer.service.cluster_view import ClusterView
@@ -44,8 +51,10 @@ def homes(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
 @pytest.fixture(scope="module")
 def other(homes: tuple[Path, Path]) -> Iterator[None]:
     """a2 answers; a1 is where the service is."""
-    with answering(homes[1]):
+    facts = FactsAnswerer(homes[1])
+    with answering(homes[1], {TOPIC: facts.answer}):
         yield
+    facts.close()
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +210,29 @@ def test_one_machine(homes: tuple[Path, Path], tmp_path: Path) -> None:
         assert get(api, "changes")["missing"] == []
 
 
+def test_report(homes: tuple[Path, Path], other: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    notices: list[str] = []
+    monkeypatch.setattr(figures, "_PIECE", 1000)
+    for _ in range(2):  # the second time the files are here
+        others, missing = others_of(homes[0], notices.append)
+        report = make_report(homes[0], processes=0, others=others, missing=missing)
+        assert {row["host"]: row["pages"] for row in report.as_json()["tables"]["hosts"]} == {
+            "a.test": 2, "b.test": 1, "c.test": 1, "d.test": 2
+        }  # fmt: skip
+        assert report.totals["fetched"] == 6
+        assert report.as_json()["missing"] == []
+        monkeypatch.setattr(FactsAnswerer, "_piece", lambda *_: b"")
+    assert notices == []
+
+
+@pytest.mark.parametrize(
+    "name", ["../keys.json", "facts-000001.parquet/../../keys.json", "facts-999999.parquet", "", "/etc/passwd"]
+)
+def test_only_facts_are_given(homes: tuple[Path, Path], name: str) -> None:
+    question = msgspec.msgpack.encode({"type": "AskPiece", "name": name, "start": 0})
+    assert FactsAnswerer(homes[1]).answer(question) == b""
+
+
 # -- those who do not answer -------------------------------------------------------------------------------------------
 
 
@@ -228,6 +260,7 @@ def test_who_does_not_answer_is_named(
     with client(homes[0]) as api:
         if answer is None:
             check_named(api, third)
+            check_named_everywhere(api, third)
         else:
             with saying(server, third, answer):
                 check_named(api, third)
@@ -237,21 +270,29 @@ def check_named(api: TestClient, name: str) -> None:
     found = get(api, "search", q="silk")
     assert found["total"] == 3
     assert found["missing"] == [name]
+    assert f"Without {name}: it does not answer." in api.get("/hosts").text
+
+
+def check_named_everywhere(api: TestClient, name: str) -> None:
     assert get(api, "status")["missing"] == [name]
     assert get(api, "changes")["missing"] == [name]
     assert get(api, "changes")["more"] is True  # it may have more when it answers again
-    assert f"Without {name}: it does not answer." in api.get("/hosts").text
     page = api.get("/dashboard").text
     assert "does not answer" in page
     assert api.get("/healthz").json()["status"] == "degraded"
 
 
-def test_no_broker(homes: tuple[Path, Path], tmp_path: Path) -> None:
+def test_no_broker(homes: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent's own directory is read, and what is missing is said."""
-    agents.make(tmp_path / "one", tmp_path / "two")
-    with brokers(tmp_path / "broker", 1) as [server]:
-        joined(server, tmp_path / "one", "a1")
-    with client(tmp_path / "one") as api:
+
+    async def refuse(*_: object) -> None:
+        raise UnavailableError("no broker answers")
+
+    monkeypatch.setattr(Broker, "connect", refuse)
+    notices: list[str] = []
+    assert others_of(homes[0], notices.append) == ([], ["(broker)"])
+    assert "this agent alone" in notices[0]
+    with client(homes[0]) as api:
         found = get(api, "search", q="silk")
         assert (found["total"], found["missing"]) == (2, ["(broker)"])
         assert get(api, "status")["missing"] == ["(broker)"]

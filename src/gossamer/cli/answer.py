@@ -16,8 +16,15 @@ def answer(directory: Path, leash: bool) -> int:
     """Answer what is asked about an agent's directory over the broker, until Ctrl-C."""
     import asyncio
 
+    from gossamer.report.figures import TOPIC, FactsAnswerer
     from gossamer.service.answering import answer_for
 
     stopped = Stopped()
-    asyncio.run(answer_for(directory, lambda: stopped() or (leash and wait_for_input(0.0))))
+    facts = FactsAnswerer(directory)
+    try:
+        asyncio.run(
+            answer_for(directory, lambda: stopped() or (leash and wait_for_input(0.0)), others={TOPIC: facts.answer})
+        )
+    finally:
+        facts.close()
     return 0

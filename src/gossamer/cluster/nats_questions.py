@@ -1,4 +1,4 @@
-"""Questions to agents in NATS: requests on `q.ask.NAME`, whose answers come in pieces that fit into messages."""
+"""Questions to agents in NATS: requests on `q.TOPIC.NAME`, whose answers come in pieces that fit into messages."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ _NOBODY: Final = "503"  # says the broker where nobody listens
 
 
 class NatsQuestions:
-    """Invariant: an answer is whole, or it is none."""
+    """Invariant: an answer is whole, or it is none. Those on different topics do not hear each other."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, topic: str = "ask") -> None:
         self._link = link
+        self._topic = topic
         self._answering: list[Subscription] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -44,7 +45,7 @@ class NatsQuestions:
             replies = await client.subscribe(f"{inbox}.*")
             try:
                 for number, name in enumerate(names):
-                    await client.publish(_subject(name), asked[name], reply=f"{inbox}.{number}")
+                    await client.publish(self._subject(name), asked[name], reply=f"{inbox}.{number}")
                 return await _gathered(replies, names, patience)
             finally:
                 with suppress(NatsError, OSError):
@@ -60,7 +61,7 @@ class NatsQuestions:
                 task.add_done_callback(self._tasks.discard)
 
         try:
-            listening = await self._link.client.subscribe(_subject(name), queue="answer", cb=on_message)
+            listening = await self._link.client.subscribe(self._subject(name), queue="answer", cb=on_message)
         except (NatsError, OSError) as error:
             raise UnavailableError(f"questions to {name} cannot be heard ({error}): try again") from error
         self._answering.append(listening)
@@ -71,6 +72,9 @@ class NatsQuestions:
                 await listening.unsubscribe()
         for task in self._tasks:
             task.cancel()
+
+    def _subject(self, name: str) -> str:
+        return f"q.{self._topic}.{session_key(name).partition('.')[2]}"
 
     async def _reply(self, message: Msg, answer: Answer) -> None:
         said = await answer(message.data)
@@ -129,7 +133,3 @@ def _pieces(said: bytes) -> Iterator[bytes]:
         cuts = range(0, len(said) or 1, _PIECE)
         for number, start in enumerate(cuts):
             yield _HEAD.pack(number, len(cuts)) + said[start : start + _PIECE]
-
-
-def _subject(name: str) -> str:
-    return f"q.ask.{session_key(name).partition('.')[2]}"

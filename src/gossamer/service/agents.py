@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -59,9 +59,9 @@ class Agents:
     def beats(self) -> Mapping[str, Beat]:
         return self.wire.agents() if self.wire is not None else {}
 
-    def ask(self, question: Question[A]) -> Gathered[A]:
-        """All of them."""
-        found = self.ask_each(dict.fromkeys(self.names(), question))
+    def ask(self, question: Question[A], without: Iterable[str] = ()) -> Gathered[A]:
+        """All of them, but for those who did not answer a moment ago."""
+        found = self.ask_each(dict.fromkeys((name for name in self.names() if name not in without), question))
         found.missing += self.unknown()
         return found
 

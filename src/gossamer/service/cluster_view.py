@@ -42,7 +42,7 @@ A = TypeVar("A")
 
 
 class ClusterView:
-    """Invariant: what is given is of all that answered; the others are in `missing`.
+    """Invariant: what is given is of all that answered; the others are in `missing`, and are waited for once.
 
     One is for all requests, and gives each its own by `asked`.
     """
@@ -189,7 +189,7 @@ class ClusterView:
 
     def _ask(self, question: Question[A]) -> dict[str, A]:
         """What those say who answer."""
-        found = self._agents.ask(question)
+        found = self._agents.ask(question, self._missing)
         self._missing.update(dict.fromkeys(found.missing))
         return found.answers
 
@@ -203,7 +203,7 @@ class ClusterView:
         return answers
 
     def _ask_each(self, asked: Mapping[str, Question[A]]) -> dict[str, A]:
-        found = self._agents.ask_each(asked)
+        found = self._agents.ask_each({name: each for name, each in asked.items() if name not in self._missing})
         self._missing.update(dict.fromkeys(found.missing))
         return found.answers
 
