@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from fastapi.testclient import TestClient
 from serving import client
 
 from gossamer.agent.audit import read_changes
+from gossamer.cli import run
 from gossamer.cluster.broker import Broker
 from gossamer.cluster.server import Server
 from gossamer.cluster.session import Over
@@ -231,6 +233,21 @@ def test_report(homes: tuple[Path, Path], other: None, monkeypatch: pytest.Monke
 def test_only_facts_are_given(homes: tuple[Path, Path], name: str) -> None:
     question = msgspec.msgpack.encode({"type": "AskPiece", "name": name, "start": 0})
     assert FactsAnswerer(homes[1]).answer(question) == b""
+
+
+def test_the_command_line_asks_everybody(
+    homes: tuple[Path, Path], other: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(*arguments: str) -> Any:
+        assert run([*arguments, "--json", "--dir", str(homes[0])]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    assert said("search", "silk")["total"] == 3
+    assert said("status")["pages"] == 7
+    assert said("explain", "http://b.test/")["known"] is True
+    assert len(said("changes")["changes"]) == 6
+    assert said("limits", "--rate", "9")["ok"] is True
+    assert load(homes[1] / "gossamer.toml").fetch.rate == 9  # a2 lives, and a1 does not run
 
 
 # -- those who do not answer -------------------------------------------------------------------------------------------

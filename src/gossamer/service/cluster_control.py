@@ -37,7 +37,7 @@ class RemoteAgents:
         return self._directory.in_use() or any(not beat.over for beat in beats.values())
 
     def one(self, order: Order) -> Answer:
-        if order.action == "stop" and self._agents.wire is not None:
+        if order.action == "stop" and self._agents.wire is not None and self._agents.wire.connected:
             record(self._directory.logs, self._who, "stop")
             self._agents.wire.end_crawl(self._who)
             return Answer(True, "it stops")

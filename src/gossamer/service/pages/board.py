@@ -72,7 +72,8 @@ def _as_of(picture: Picture) -> str:
     if progress.max_pages:
         pages = f"{numbers.count(progress.pages)} of {numbers.count(progress.max_pages)} pages"
     ran = "running for" if progress.running else "the last run took"
-    return f"{pages} · {ran} {numbers.span(progress.seconds)} · as of {words.moment(progress.updated_at)}"
+    without = f" · without {', '.join(picture.missing)}" if picture.missing else ""
+    return f"{pages} · {ran} {numbers.span(progress.seconds)} · as of {words.moment(progress.updated_at)}{without}"
 
 
 def _figures(found: Board, picture: Picture) -> None:
