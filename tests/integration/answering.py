@@ -75,7 +75,6 @@ def saying(server: Server, name: str, answer: Callable[[bytes], Awaitable[bytes]
         link = await broker_of(server).connect()
         questions = NatsQuestions(link)
         await questions.answer(name, answer)
-        await link.client.flush()
         ready()
         while not stopped():  # noqa: ASYNC110 - of another thread
             await asyncio.sleep(0.02)

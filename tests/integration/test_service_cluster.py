@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +14,17 @@ from typing import Any
 import agents
 import msgspec
 import pytest
-from answering import answering, beat, joined, key, saying
+from answering import answering, beat, broker_of, joined, key, saying
 from brokers import brokers
 from fastapi.testclient import TestClient
 from serving import client
 
+from gossamer.agent.answer_process import COMMAND
 from gossamer.agent.audit import read_changes
+from gossamer.agent.broker_file import save_broker
 from gossamer.cli import run
 from gossamer.cluster.broker import Broker
+from gossamer.cluster.nats_questions import NatsQuestions
 from gossamer.cluster.server import Server
 from gossamer.cluster.session import Over
 from gossamer.config import load
@@ -31,8 +36,10 @@ from gossamer.report.others import others_of
 from gossamer.report.report import make_report
 from gossamer.service import agents as asking
 from gossamer.service import questions
+from gossamer.service.answerer import packed, unpacked
 from gossamer.service.cluster_view import ClusterView
 from gossamer.service.keys import KeyFile
+from gossamer.service.questions import AskProgress
 
 
 @pytest.fixture(scope="module")
@@ -203,8 +210,11 @@ def test_people_see_all_of_it(api: TestClient) -> None:
 
 def test_one_machine(homes: tuple[Path, Path], tmp_path: Path) -> None:
     """Directories that are all here are read, without a broker."""
-    agents.make_home(tmp_path / "c")
-    with client(tmp_path / "c") as api:
+    home = tmp_path / "c"
+    for path, name in zip(homes, ("a1", "a2"), strict=True):
+        shutil.copytree(path, home / "agents" / name, ignore=shutil.ignore_patterns("cluster.json", "facts"))
+    shutil.copy(homes[0] / "gossamer.toml", home)
+    with client(home) as api:
         assert get(api, "search", q="silk")["total"] == 3
         assert get(api, "status")["pages"] == 7
         page = api.get("/dashboard").text
@@ -365,3 +375,32 @@ def test_many_ask_at_once(api: TestClient) -> None:
     for thread in threads:
         thread.join(20)
     assert found == [3] * 12
+
+
+# -- the process beside an agent ---------------------------------------------------------------------------------------
+
+
+def test_the_process_beside_an_agent(server: Server, homes: tuple[Path, Path], tmp_path: Path) -> None:
+    """It answers until the agent, which holds its input, has ended."""
+    home = tmp_path / "a"
+    shutil.copytree(homes[1], home)
+    save_broker(broker_of(server, "beside"), home)
+    question = packed(AskProgress())
+
+    async def asked() -> dict[str, bytes]:
+        link = await broker_of(server).connect()
+        try:
+            for _ in range(300):
+                if found := await NatsQuestions(link).ask({"beside": question}, lambda name: 20.0):
+                    return found
+                await asyncio.sleep(0.1)
+        finally:
+            await link.close()
+        return {}
+
+    with subprocess.Popen([*COMMAND, str(home)], stdin=subprocess.PIPE) as process:
+        said = asyncio.run(asked())
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(20) == 0
+    assert unpacked(AskProgress(), said["beside"]).pages == 3

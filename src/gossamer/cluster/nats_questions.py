@@ -62,9 +62,10 @@ class NatsQuestions:
 
         try:
             listening = await self._link.client.subscribe(self._subject(name), queue="answer", cb=on_message)
+            self._answering.append(listening)
+            await self._link.client.flush(max(1, int(self._link.patience)))  # from here on it is heard
         except (NatsError, OSError) as error:
             raise UnavailableError(f"questions to {name} cannot be heard ({error}): try again") from error
-        self._answering.append(listening)
 
     async def close(self) -> None:
         for listening in self._answering:
@@ -92,10 +93,10 @@ class _Pieces:
     def add(self, data: bytes) -> bytes | None:
         """The answer, with its last piece. ValueError for what is none: pieces of one sender come in order."""
         if not _HEAD.size <= len(data) <= _HEAD.size + _PIECE:
-            raise ValueError
+            raise ValueError("no piece of an answer")
         number, pieces = _HEAD.unpack_from(data)
         if number != len(self._found) or not number < pieces <= _MOST_PIECES:
-            raise ValueError
+            raise ValueError("no piece that comes next")
         self._found.append(data[_HEAD.size :])
         return b"".join(self._found) if number + 1 == pieces else None
 
@@ -116,7 +117,7 @@ async def _gathered(replies: Subscription, names: list[str], patience: Callable[
             continue
         try:
             if (message.headers or {}).get("Status") == _NOBODY:
-                raise ValueError
+                raise ValueError("nobody listens")
             whole = pieces[number].add(message.data)
         except ValueError:
             del until[number]

@@ -59,7 +59,6 @@ async def answer_for(
                     questions = [NatsQuestions(link, topic) for topic in topics]
                     for each, topic in zip(questions, topics, strict=True):
                         await each.answer(broker.name, answer_on(topic))
-                    await link.client.flush()
                     ready()
             except ClusterError as error:
                 log.warning("%s", error)
