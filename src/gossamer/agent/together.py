@@ -82,6 +82,12 @@ def read_written(home: Path) -> Progress | None:
         return None
 
 
+def forget_written(home: Path) -> None:
+    """What it wrote in an earlier run is not said of this one."""
+    with suppress(OSError):
+        (home / "logs" / _NAME).unlink(missing_ok=True)
+
+
 def _added(tables: Iterable[dict[str, int]]) -> dict[str, int]:
     found: dict[str, int] = {}
     for table in tables:

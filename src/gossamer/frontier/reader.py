@@ -11,7 +11,7 @@ import msgspec
 
 from gossamer.config import FreshConfig
 from gossamer.frontier import keys
-from gossamer.frontier.counts import Counts
+from gossamer.frontier.counts import Counts, territory_of
 from gossamer.frontier.database import ReadOnlyDatabase
 from gossamer.frontier.hosts import FIRST, Chunk
 from gossamer.frontier.intervals import KEPT, Kept, read_kept
@@ -19,7 +19,6 @@ from gossamer.frontier.notes import Notes, read_notes
 from gossamer.frontier.outlook import Circumstances, HostEstimate, Outlook, estimate, outlook
 from gossamer.frontier.rulebook import read_rules
 from gossamer.model import State, VisitRecord
-from gossamer.model.domain import partition_of, registered_domain
 from gossamer.model.url import host_of, split
 from gossamer.rules.policy import Manners, Policy
 from gossamer.rules.robots import Robots
@@ -154,10 +153,19 @@ class FrontierReader:
         stored = self.meta("counts")
         return msgspec.msgpack.decode(stored, type=Counts) if stored else Counts()
 
+    def _partitions(self, wanted: Iterable[int] | None = None) -> Iterator[bytes]:
+        """What their keys begin with, of all or of some; without those that come, which the counts do not have yet."""
+        moving = {
+            keys.taking_prefix(key) for key, value in self._database.scan_visits(keys.TAKING) if value == keys.COMES
+        }
+        for partition in map(keys.partition_prefix, range(self.counts().partitions) if wanted is None else wanted):
+            if partition not in moving:
+                yield partition
+
     def visits(self, state: State | None = None, partitions: Iterable[int] | None = None) -> Iterator[VisitRecord]:
         """All, or those of some partitions."""
-        for partition in range(self.counts().partitions) if partitions is None else partitions:
-            for key, value in self._database.scan_visits(keys.partition_prefix(partition) + b"v"):
+        for partition in self._partitions(partitions):
+            for key, value in self._database.scan_visits(partition + b"v"):
                 if state is None or value[0] == state:
                     yield keys.read_visit(key, value)
 
@@ -172,8 +180,8 @@ class FrontierReader:
     def outcomes(self, partitions: Iterable[int] | None = None) -> Counter[tuple[State, int, int, str]]:
         """How many visits there are of each state, depth, status and reason."""
         packed: Counter[bytes] = Counter()
-        for partition in range(self.counts().partitions) if partitions is None else partitions:
-            rows = self._database.scan_visits(keys.partition_prefix(partition) + b"v")
+        for partition in self._partitions(partitions):
+            rows = self._database.scan_visits(partition + b"v")
             packed.update(keys.outcome_of(value) for _, value in rows)
         return Counter({keys.read_outcome(outcome): count for outcome, count in packed.items()})
 
@@ -250,8 +258,8 @@ class FrontierReader:
 
     def hosts(self) -> Iterator[HostCounts]:
         """Every host, in no order that means anything."""
-        for partition in range(self.counts().partitions):
-            rows = self._database.scan_hosts(keys.partition_prefix(partition))
+        for partition in self._partitions():
+            rows = self._database.scan_hosts(partition)
             for prefix, of_host in groupby(rows, keys.prefix_of_row):
                 facts = _facts(len(prefix), of_host)
                 record = facts.record
@@ -269,7 +277,7 @@ class FrontierReader:
                 )
 
     def _partition(self, host: str) -> int:
-        return partition_of(registered_domain(host), self.counts().partitions)
+        return territory_of(self.counts()).partition(host)
 
     def _prefix(self, host: str) -> bytes:
         return keys.host_prefix(keys.partition_prefix(self._partition(host)), host)
