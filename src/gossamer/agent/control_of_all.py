@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from gossamer.agent.broker_file import NAME
 from gossamer.agent.control import Control
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.ending import stop_all
 from gossamer.agent.order import Action, Order
 from gossamer.agent.parts import parts
 from gossamer.agent.speed_limits import Limits
@@ -147,6 +149,9 @@ class LocalAgents:
         return CrawlDir(self._home).in_use() or any(part.in_use() for part in self._parts)
 
     def one(self, order: Order) -> Answer:
+        if order.action == "stop" and (self._home / NAME).is_file():
+            stop_all(self._home, self._who)
+            return Answer(True, "it stops")
         return order.given_to(self._control(self._chosen(order.action in _ONCE)))
 
     def others(self, order: Order) -> dict[str, Answer | str]:

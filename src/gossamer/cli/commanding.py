@@ -33,12 +33,9 @@ def control_of(directory: Path) -> Control:
 
     if not is_one_of_several(directory):
         return control_of_all.control_of(directory, this_user())
-    from gossamer.service.agents import agents_of
-    from gossamer.service.cluster_view import ClusterView
+    from gossamer.service.served import Served
 
-    agents = agents_of(directory)
-    assert agents is not None
-    return ClusterView(directory, agents).control(this_user(), _PATIENCE)
+    return Served(directory).asked().control(this_user(), _PATIENCE)
 
 
 def say(answer: Answer, as_json: bool) -> int:

@@ -25,18 +25,16 @@ def asked_everywhere(directory: Path) -> Iterator[Crawl | None]:
     if not is_one_of_several(directory):
         yield None
         return
-    from gossamer.service.agents import agents_of
-    from gossamer.service.cluster_view import ClusterView
     from gossamer.service.problems import Problem
+    from gossamer.service.served import Served
 
-    agents = agents_of(directory)
-    assert agents is not None
-    view = ClusterView(directory, agents)
+    served = Served(directory)
+    view = served.asked()
     try:
         yield view
     except Problem as problem:
         raise ClusterError(problem.detail) from problem
     finally:
-        view.close()
+        served.close()
     for name in view.missing:
         print(f"without {name}: no answer came", file=sys.stderr)

@@ -10,21 +10,23 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from gossamer.agent.broker_file import NAME, read_broker
 from gossamer.agent.parts import parts
 from gossamer.cluster.broker import Broker, open_keys
+from gossamer.cluster.engine import need_client
 from gossamer.cluster.lease import Terms
 from gossamer.cluster.members import Members
-from gossamer.cluster.nats_link import Link
-from gossamer.cluster.nats_questions import NatsQuestions
 from gossamer.errors import ClusterError
 from gossamer.model import State
 from gossamer.report.fact import COLUMNS
 from gossamer.report.figures import TOPIC, AskFigures, AskPiece, FactFile, Figures
+
+if TYPE_CHECKING:
+    from gossamer.cluster.nats_link import Link
 
 BROKER: Final = "(broker)"  # among those who are missing: nobody knows who else there is
 _MOST_BYTES: Final = 64 << 30  # of one agent's files
@@ -52,6 +54,7 @@ def others_of(home: Path, notice: Callable[[str], None]) -> tuple[list[Other], l
     """The agents elsewhere of the crawl that this directory is an agent's of, and those who do not answer."""
     if not (home / NAME).is_file() or parts(home)[0].home != home:
         return [], []
+    need_client()
     broker = read_broker(home)
     with asyncio.Runner() as runner:
         try:
@@ -71,6 +74,8 @@ def others_of(home: Path, notice: Callable[[str], None]) -> tuple[list[Other], l
 def _gathered(
     run: Callable[[Any], Any], link: Link, broker: Broker, folder: Path, notice: Callable[[str], None]
 ) -> tuple[list[Other], list[str]]:
+    from gossamer.cluster.nats_questions import NatsQuestions
+
     names = [name for name in run(_known(link)) if name != broker.name]
     questions = NatsQuestions(link, TOPIC)
 

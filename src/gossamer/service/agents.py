@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import msgspec
 
 from gossamer.agent.broker_file import NAME, read_broker
 from gossamer.agent.parts import parts
+from gossamer.cluster.broker import Broker
 from gossamer.cluster.session import Beat
 from gossamer.errors import ClusterError, CrawlDirError, DamagedError, GossamerError, IndexVersionError
 from gossamer.service.answerer import RefusedError, packed, unpacked
 from gossamer.service.crawl_view import CrawlView
 from gossamer.service.problems import Problem
 from gossamer.service.questions import Question
-from gossamer.service.wire import Wire
+
+if TYPE_CHECKING:
+    from gossamer.service.wire import Wire
 
 log = logging.getLogger(__name__)
 
@@ -53,11 +55,11 @@ class Agents:
         self._threads = ThreadPoolExecutor(_THREADS, "agents")
 
     def names(self) -> list[str]:
-        others = self.wire.agents() if self.wire is not None else {}
-        return sorted({*self.local, *others}, key=lambda name: (len(name), name))
+        return sorted({*self.local, *self.beats()}, key=lambda name: (len(name), name))
 
     def beats(self) -> Mapping[str, Beat]:
-        return self.wire.agents() if self.wire is not None else {}
+        """What agents said last of themselves, all that ever were. Where all are here, the broker is not waited for."""
+        return {} if self.wire is None else self.wire.agents(wait=len(self.local) == 1)
 
     def ask(self, question: Question[A], without: Iterable[str] = ()) -> Gathered[A]:
         """All of them, but for those who did not answer a moment ago."""
@@ -109,11 +111,7 @@ class Agents:
         return Gathered(answers, missing)
 
     def close(self) -> None:
-        if self.wire is not None:
-            self.wire.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for view in self.local.values():
-            view.close()
 
     def _sent(self, remote: Mapping[str, Question[Any]], patience: float) -> Future[dict[str, bytes]] | None:
         if self.wire is None or not remote:
@@ -127,7 +125,7 @@ class Agents:
             return {}
         try:
             return waiting.result(patience + _LONGER)
-        except (ClusterError, TimeoutError) as error:
+        except (ClusterError, TimeoutError, CancelledError) as error:
             log.warning("%s", error or "the broker does not answer")
             return {}
 
@@ -137,16 +135,21 @@ def _is_own(error: GossamerError) -> bool:
     return isinstance(error, DamagedError | IndexVersionError)
 
 
-def agents_of(home: Path) -> Agents | None:
-    """Of the crawl in a directory; None where it is of one agent."""
+def homes_of(home: Path) -> dict[str, Path]:
+    """The directories of agents that are here, by name: all of a crawl on one machine, or the one that this is."""
     found = parts(home)
-    several = found[0].home != home
-    broker = None
-    if (home / NAME).is_file():
-        with suppress(CrawlDirError):
-            broker = read_broker(home)
-    if not several and broker is None:
+    if found[0].home != home:
+        return {part.home.name: part.home for part in found}
+    broker = broker_in(home)
+    return {broker.name if broker is not None else "": home}
+
+
+def broker_in(home: Path) -> Broker | None:
+    """None for a crawl of one agent."""
+    if not (home / NAME).is_file():
         return None
-    names = {part.home.name: part.home for part in found} if several else {(broker.name if broker else ""): home}
-    wire = Wire(broker) if broker is not None else None
-    return Agents({name: CrawlView(path) for name, path in names.items()}, wire)
+    try:
+        return read_broker(home)
+    except CrawlDirError as error:
+        log.warning("%s", error)
+        return None

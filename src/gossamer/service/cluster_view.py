@@ -184,6 +184,7 @@ class ClusterView:
             view.open()
 
     def close(self) -> None:
+        """What it was made of is closed by who has made that."""
         self._search.close()
         self._agents.close()
 

@@ -16,12 +16,12 @@ from gossamer.agent.history import Sample
 from gossamer.agent.index_status import IndexStatus, status_of_all
 from gossamer.agent.together import merge
 from gossamer.errors import GossamerError
-from gossamer.service.crawl import Crawl
 from gossamer.service.host_tables import HostTables
 from gossamer.service.look import Look, Taken
 from gossamer.service.problems import Problem
 from gossamer.service.processes import Usage
 from gossamer.service.samples import Curves
+from gossamer.service.served import Served
 
 FRESH: Final = 0.9  # seconds that a picture serves
 _LONGER: Final = 60.0  # seconds after which all curves are read again
@@ -56,7 +56,7 @@ class Watcher:
     looks as for a hundred.
     """
 
-    def __init__(self, view: Crawl, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, view: Served, clock: Callable[[], float] = time.monotonic) -> None:
         self._view = view
         self._clock = clock
         self._lock = Lock()

@@ -49,14 +49,22 @@ class Wire:
         self._tried.wait(_FIRST)
         return self._link is not None and self._link.client.is_connected
 
-    def agents(self) -> Mapping[str, Beat]:
-        """All that ever were, by name, with what they said last."""
-        self._tried.wait(_FIRST)
+    def agents(self, wait: bool = True) -> Mapping[str, Beat]:
+        """All that ever were, by name, with what they said last. `wait`: until it is known whether there are any."""
+        if wait:
+            self._tried.wait(_FIRST)
         return self._agents
 
     def ask(self, asked: Mapping[str, bytes], patience: Callable[[str], float]) -> Future[dict[str, bytes]]:
         """As `Questions.ask`."""
-        return asyncio.run_coroutine_threadsafe(self._ask(asked, patience), self._loop)
+        asking = self._ask(asked, patience)
+        try:
+            return asyncio.run_coroutine_threadsafe(asking, self._loop)
+        except RuntimeError:  # it was closed at this moment
+            asking.close()
+            nothing: Future[dict[str, bytes]] = Future()
+            nothing.set_result({})
+            return nothing
 
     def end_crawl(self, who: str) -> None:
         """All agents stop. UnavailableError if that could not be said."""
