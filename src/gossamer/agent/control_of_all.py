@@ -14,11 +14,11 @@ from typing import Any, Final, Protocol
 from gossamer.agent.broker_file import NAME
 from gossamer.agent.control import Control
 from gossamer.agent.crawl_dir import CrawlDir
-from gossamer.agent.ending import stop_all
 from gossamer.agent.order import Action, Order
 from gossamer.agent.parts import parts
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer
+from gossamer.agent.stopping import stop_all
 from gossamer.config import Config
 from gossamer.errors import ControlError, GossamerError
 from gossamer.rules.policy import USUAL_PRIORITY

@@ -1,26 +1,18 @@
-"""All agents of a crawl told to stop: by the key that they look at, not one by one."""
+"""Tasks that are to end, and do."""
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-
-from gossamer.agent.audit import record
-from gossamer.agent.broker_file import read_broker
-from gossamer.cluster.broker import open_keys
-from gossamer.cluster.shared import end_crawl
+from collections.abc import Sequence
+from typing import Any
 
 
-def stop_all(home: Path, who: str) -> None:
-    """Of the crawl whose broker is known to the directory. UnavailableError if that is not reached."""
-    broker = read_broker(home)
-
-    async def end() -> None:
-        link = await broker.connect("control")
-        try:
-            await end_crawl(await open_keys(link), "stopped", who)
-        finally:
-            await link.close()
-
-    record(home / "logs", who, "stop")
-    asyncio.run(end())
+async def ended(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Cancelled until they have heard of it: a wait that was over at the same moment may have swallowed it."""
+    while left := [task for task in tasks if not task.done()]:
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left, timeout=0.1)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # heard of, or of no use any more
