@@ -350,6 +350,8 @@ def test_settings_are_changed_at_one_living_agent(admin: TestClient, homes: tupl
     assert admin.put("/api/v1/limits", json={"schedule": [{"from": "x"}]}).status_code == 422
     assert admin.post("/api/v1/seeds", json={"urls": ["http://f.test/"]}).json()["later"] is True
     assert admin.post("/api/v1/control/checkpoint").status_code == 200
+    assert admin.put("/api/v1/priority", json={"host": "b.test", "priority": 0}).status_code == 200
+    assert load(homes[1] / "gossamer.toml").hosts[0].priority == 0
     assert "limits" in {change["what"] for change in admin.get("/api/v1/audit").json()["changes"]}
 
 

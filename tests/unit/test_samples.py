@@ -61,6 +61,15 @@ def test_what_is_added_changes_nothing_that_was() -> None:
     assert len(after) == len(before) + 2
 
 
+def test_who_is_not_kept_is_forgotten() -> None:
+    curves = Curves()
+    curves.replace("", samples(1000.0, 10))
+    curves.replace("a", samples(1000.0, 10))
+    assert curves.all()[-1].ok == 180
+    curves.keep({"a", "b"})
+    assert curves.all() == samples(1000.0, 10)
+
+
 def test_freshness_is_weighed() -> None:
     curves = Curves()
     curves.replace("a", [Sample(1000.0, ok=30, freshness=1.0), Sample(1002.0, ok=30, freshness=1.0)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from gossamer.agent.audit import record
@@ -14,6 +15,7 @@ from gossamer.errors import ControlError, GossamerError
 from gossamer.service.agents import Agents
 from gossamer.service.questions import AskSettings, GiveOrder, Question, Settings
 
+_AT_ONCE: Final = 32
 _LONGER: Final = 1.0  # seconds that an answer may take beyond the patience of the one who gives it
 
 
@@ -47,16 +49,16 @@ class RemoteAgents:
     def others(self, order: Order) -> dict[str, Answer | str]:
         """`one` was told first, and `_first` has put it in front."""
         names = [name for name in self._speakers[1:] if name != self._own]
-        asked = dict.fromkeys(names, GiveOrder(self._who, order))
-        found: dict[str, Answer | str] = {}
-        for name, question in asked.items():
+        question = GiveOrder(self._who, order)
+
+        def tell(name: str) -> Answer | str:
             try:
-                told = self._agents.ask_each({name: question}, self._patience)
+                return self._agents.ask_each({name: question}, self._patience).answers.get(name, "does not answer")
             except GossamerError as error:
-                found[name] = str(error)
-            else:
-                found[name] = told.answers.get(name, "does not answer")
-        return found
+                return str(error)
+
+        with ThreadPoolExecutor(_AT_ONCE) as threads:  # they wait for their agents, all at the same time
+            return dict(zip(names, threads.map(tell, names), strict=True))
 
     def config(self) -> Config:
         return load(self._directory.settings)

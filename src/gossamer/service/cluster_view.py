@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -135,7 +136,7 @@ class ClusterView:
 
     def known(self, urls: Sequence[str]) -> int:
         found = self._ask(ask.AskVisits(tuple(urls))).values()
-        return sum(any(each) for each in zip(*found, strict=True))
+        return sum(any(each) for each in zip_longest(*found))
 
     def stored(self, visit: VisitRecord) -> StoredPage | None:
         if visit.stored is not None:

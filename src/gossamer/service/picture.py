@@ -91,6 +91,7 @@ class Watcher:
             return Picture(view.clock(), False, Progress(running=view.running), missing=list(view.missing))
         except GossamerError as error:
             return Picture(view.clock(), True, Progress(running=view.running), trouble=str(error))
+        self._curves.keep({*looks, *view.missing})
         samples = self._samples(looks, now, longer)
         self._service.look(os.getpid())
         progress = _together([look.progress for look in looks.values()])

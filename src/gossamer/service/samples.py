@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -33,6 +33,12 @@ class Curves:
         kept = self._kept.setdefault(agent, [])
         last = kept[-1].at if kept else 0.0
         kept += sorted((sample for sample in samples if sample.at > last), key=_at)
+
+    def keep(self, agents: Collection[str]) -> None:
+        """Forget all others."""
+        if gone := self._kept.keys() - set(agents):
+            self._kept = {name: samples for name, samples in self._kept.items() if name not in gone}
+            self._sums.clear()
 
     def clear(self) -> None:
         self._kept.clear()
