@@ -6,7 +6,7 @@ Any agent may be it. No safety depends on there being one, or one only: partitio
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Final
 
 from gossamer.agent.quota import Quota
@@ -15,6 +15,7 @@ from gossamer.cluster.leader import Leader
 from gossamer.cluster.lease import boot_time
 from gossamer.cluster.members import Members
 from gossamer.cluster.plan import Plan
+from gossamer.cluster.session import Beat
 from gossamer.cluster.shared import REBALANCE, end_crawl, read_end
 from gossamer.config import Config
 from gossamer.errors import UnavailableError
@@ -23,12 +24,11 @@ _LOOK_EVERY: Final = 0.25  # seconds
 _LEADER_EVERY: Final = 1.0  # seconds after which it is asked again who leads
 _SETTLED: Final = 1.0  # seconds for which the same agents live before they are planned for
 _RETURN: Final = 6.0  # seconds after a start in which agents of the plan that are not there may come back
-_BEATS: Final = 3  # after which all must still be idle: what was sent before the first was read before the last
 
 
 class Leading:
-    """Invariant: it is said that the crawl is complete only when every agent was idle in beats that followed one
-    another, and no partition was nobody's meanwhile.
+    """Invariant: it is said that the crawl is complete only when every agent was idle (`Quiet`), and no partition was
+    nobody's meanwhile.
     """
 
     def __init__(self, coordinator: Coordinator, members: Members, leader: Leader, quota: Quota, name: str) -> None:
@@ -50,7 +50,7 @@ class Leading:
         """See who lives, and write the plan if it is this agent's turn; until it is cancelled."""
         living: dict[str, str] = {}
         since, began, rebalanced, ask = 0.0, boot_time(), 0, 0.0
-        idle: dict[str, tuple[str, int, int]] = {}
+        quiet: Quiet | None = None
         while True:
             await asyncio.sleep(_LOOK_EVERY)  # beats of all that come meanwhile are taken up together
             try:
@@ -60,7 +60,7 @@ class Leading:
                 if there != living:
                     # Who comes is seldom alone; for who goes the others stand in at once.
                     since = now if there.keys() - living.keys() else 0.0
-                    living, idle, ask = there, {}, 0.0
+                    living, quiet, ask = there, None, 0.0
                 if now < ask:
                     continue
                 if not await self._leader.leads() or await self._has_ended():
@@ -73,9 +73,9 @@ class Leading:
                 if asked or (now >= since + _SETTLED and (now >= began + _RETURN or not self._awaited(there))):
                     planned = not await self._leader.plan(self.leaving)
                 # While the plan is not one for those who live, somebody's partitions are nobody's.
-                idle = await self._look_for_the_end(idle) if planned else {}
+                quiet = await self._look_for_the_end(quiet) if planned else None
             except UnavailableError:
-                idle = {}
+                quiet = None
 
     async def _has_ended(self) -> bool:
         """Who leaves then is not stood in for."""
@@ -86,19 +86,47 @@ class Leading:
         agents = () if self.plan is None else self.plan.agents
         return any(name not in living and name not in self.leaving for name in agents)
 
-    async def _look_for_the_end(self, idle: dict[str, tuple[str, int, int]]) -> dict[str, tuple[str, int, int]]:
-        """All were idle, and are so still some beats later, having done nothing in between: it is over."""
+    async def _look_for_the_end(self, quiet: Quiet | None) -> Quiet | None:
+        """All were idle, and stay so, having done nothing in between: it is over."""
         beats = self._members.living()
         if self._max_pages:
             await self._quota.read()
             if self._quota.used(self._max_pages, {name: beat.pages for name, beat in beats.items()}):
                 await end_crawl(self._coordinator, "max_pages", self._name)
-                return {}
+                return None
         if self._keep_fresh or not beats or not all(beat.idle for beat in beats.values()):
-            return {}
-        now = {name: (beat.session, beat.work, beat.beat) for name, beat in beats.items()}
-        if idle.keys() != now.keys() or any(idle[name][:2] != now[name][:2] for name in now):
-            return now
-        if all(now[name][2] >= idle[name][2] + _BEATS for name in now):
+            return None
+        if quiet is None or not quiet.holds(beats):
+            return Quiet(beats)
+        if quiet.is_over(beats):
             await end_crawl(self._coordinator, "complete", self._name)
-        return idle
+        return quiet
+
+
+class Quiet:
+    """All agents are idle; whether they stay so for long enough to know that nothing is on its way.
+
+    What an agent has sent before the beats that were seen first is in the log before those beats. Beats are in one order,
+    so that the next but one of another agent was told after all of them, and of what it reads after that the second
+    answer was asked for later still: if there is nothing then, and nobody has done anything, there is nothing.
+    """
+
+    def __init__(self, beats: Mapping[str, Beat]) -> None:
+        self._first = dict(beats)
+        self._then: dict[str, Beat] = {}  # the first of each that was told later than all of those
+
+    def holds(self, beats: Mapping[str, Beat]) -> bool:
+        """The same agents are there, and none has done anything."""
+        first = self._first
+        return beats.keys() == first.keys() and all(
+            (beat.session, beat.work) == (first[name].session, first[name].work) for name, beat in beats.items()
+        )
+
+    def is_over(self, beats: Mapping[str, Beat]) -> bool:
+        for name, beat in beats.items():
+            if name not in self._then and beat.beat >= self._first[name].beat + 2:
+                self._then[name] = beat
+        return all(
+            name in self._then and beat.beat > self._then[name].beat and beat.polls >= self._then[name].polls + 2
+            for name, beat in beats.items()
+        )

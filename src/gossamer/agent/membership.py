@@ -41,7 +41,6 @@ _KEPT: Final = "cluster"  # in the frontier: the partitions that are there
 _LOOK_EVERY: Final = 0.25  # seconds
 _LAST_WORDS: Final = 2.0  # seconds for what is still to be sent at the end
 _FAREWELL: Final = 1.0
-_POLLS: Final = 2  # between two beats that say idle: the second was asked for after the first beat
 _IDLE_BEAT: Final = 0.5  # seconds between beats of an idle agent: all wait for it to be said
 _CHECKPOINT_BYTES: Final = 64 << 20  # of a partition's log
 _CHECKPOINT_EVERY: Final = 300.0  # seconds
@@ -84,7 +83,6 @@ class Membership:
         self._max_pages = 0
         self._leading: Leading
         self._entered = False
-        self._last_work = self._last_polls = 0
         self._seeds_read = False
         self._wanted: set[int] = set()  # partitions whose checkpoint somebody has asked for
         self.failed: Exception | None = None
@@ -201,20 +199,18 @@ class Membership:
 
     # -- for the others ----------------------------------------------------------------------------------------------
 
-    def _tell(self) -> tuple[bool, int, int]:
-        """For the next beat: idle since the last one, how much was done, pages."""
-        frontier = self._agent.frontier
-        work = self._exchange.work + self._holder.moves + self._agent.visits
-        resting = self._exchange.quick = (
+    def _tell(self) -> tuple[bool, int, int, int]:
+        """For the next beat: whether it is idle, how much was done, how often nothing was to be read, pages."""
+        frontier, exchange = self._agent.frontier, self._exchange
+        exchange.quick = (
             self._seeds_read
             and frontier.exhausted
             and not frontier.foreign
             and not self._outbox.pending
             and self._holder.settled
         )
-        quiet = resting and self._exchange.polls >= self._last_polls + _POLLS and work == self._last_work
-        self._last_work, self._last_polls = work, self._exchange.polls
-        return quiet, work, self._agent.statistics.pages
+        work = exchange.work + self._holder.moves + self._agent.visits
+        return exchange.quick, work, exchange.polls, self._agent.statistics.pages
 
     def _about(self, name: str) -> int | None:
         """The partition of the host that a note of the agent is about."""
