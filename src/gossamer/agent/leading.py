@@ -106,7 +106,7 @@ class Leading:
 class Quiet:
     """All agents are idle; whether they stay so for long enough to know that nothing is on its way.
 
-    What an agent has sent before the beats that were seen first is in the log before those beats. Beats are in one order,
+    What an agent has sent before the beats that were seen first is in the log before them. Beats are in one order,
     so that the next but one of another agent was told after all of them, and of what it reads after that the second
     answer was asked for later still: if there is nothing then, and nobody has done anything, there is nothing.
     """
