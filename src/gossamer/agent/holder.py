@@ -14,10 +14,10 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from gossamer.agent.ending import ended
 from gossamer.agent.exchange import Exchange
 from gossamer.cluster.batch import Group, decode
 from gossamer.cluster.checkpoints import Checkpoint, Checkpoints
+from gossamer.cluster.ending import ended
 from gossamer.cluster.log import Kind, Log
 from gossamer.cluster.ownership import Holding, Ownership
 from gossamer.errors import BatchError, DiffError, ObjectsError, TokenLostError, UnavailableError
