@@ -144,13 +144,11 @@ class Holder:
         self.wanted = frozenset(wanted)
         await self._forget_lost()
         await _some(self._abandon, sorted(self._tried - self.wanted - self._busy))
-        surplus = sorted(self._holdings.keys() - self.wanted)
-        if surplus:
-            await self._give_up(surplus)
-        await _some(self._reopen, [each for each in sorted(self._holdings) if _prefix(each) in self._share.closing])
-        missing = sorted(self.wanted - self._holdings.keys())
-        if missing:
-            await _some(self._take, missing)
+        stays = sorted(self._holdings.keys() & self.wanted)
+        await _some(self._reopen, [each for each in stays if _prefix(each) in self._share.closing])
+        surplus, missing = sorted(self._holdings.keys() - self.wanted), sorted(self.wanted - self._holdings.keys())
+        # At once: what nobody has must not wait for visits of what is given up.
+        await asyncio.gather(self._give_up(surplus), _some(self._take, missing))
 
     # -- take --------------------------------------------------------------------------------------------------------
 
@@ -313,6 +311,8 @@ class Holder:
     # -- give up -----------------------------------------------------------------------------------------------------
 
     async def _give_up(self, partitions: list[int]) -> None:
+        if not partitions:
+            return
         for partition in partitions:
             self._busy.add(partition)
             self._close(partition)
