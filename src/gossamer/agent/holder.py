@@ -9,8 +9,8 @@ What was worked on in this directory, and claimed by nobody since, is resumed fr
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from typing import Final, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -148,7 +148,7 @@ class Holder:
         await _some(self._reopen, [each for each in stays if _prefix(each) in self._share.closing])
         surplus, missing = sorted(self._holdings.keys() - self.wanted), sorted(self.wanted - self._holdings.keys())
         # At once: what nobody has must not wait for visits of what is given up.
-        await asyncio.gather(self._give_up(surplus), _some(self._take, missing))
+        await _all([self._give_up(surplus), _some(self._take, missing)])
 
     # -- take --------------------------------------------------------------------------------------------------------
 
@@ -396,7 +396,12 @@ async def _some(act: Callable[[int], Awaitable[T]], partitions: Iterable[int]) -
         async with turn:
             return await act(partition)
 
-    tasks = [asyncio.create_task(one(partition)) for partition in partitions]
+    return await _all(map(one, partitions))
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """All at once; when this is cancelled, none goes on."""
+    tasks = [asyncio.create_task(each) for each in work]
     try:
         return await asyncio.gather(*tasks)
     finally:
