@@ -18,7 +18,7 @@ from gossamer.errors import UnavailableError
 
 _AT_ONCE: Final = 256  # messages
 _MOST_BYTES: Final = 8 << 20  # at once, more than any message has
-_FORGOTTEN_AFTER: Final = 60.0  # seconds after which the broker drops a consumer that nobody asks
+_FORGOTTEN_AFTER: Final = 20.0  # seconds after which the broker drops a consumer that nobody asks
 # Seconds to wait where nobody hears: of several servers, this one may not know yet where the new consumer is.
 _RESTS: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _NOBODY: Final = "503"
