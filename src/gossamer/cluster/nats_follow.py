@@ -67,6 +67,7 @@ class Follow:
                 found = await self._pull(_Wanted(1, expires=int(patience * 1e9)), patience)
         except (NatsError, OSError, TimeoutError, ValueError, UnavailableError) as error:
             self._link.troubles += 1
+            await self._give_up()
             await self._drop()
             raise UnavailableError(
                 f"the broker does not hand out {self._stream} ({str(error) or type(error).__name__}): try again"
@@ -139,6 +140,12 @@ class Follow:
             raise UnavailableError("a message is missing")
         self._next = known.sequence.stream + 1
         return Stored(known.sequence.stream, message.subject, message.data, message.headers or {})
+
+    async def _give_up(self) -> None:
+        """Without waiting for an answer, as the last ones did not come; if it is not heard, it is forgotten in time."""
+        if self._consumer and self._link.client.is_connected:
+            with suppress(NatsError, OSError, TimeoutError):
+                await self._link.client.publish(f"$JS.API.CONSUMER.DELETE.{self._stream}.{self._consumer}", b"")
 
     async def _drop(self) -> None:
         inbox, self._inbox, self._consumer = self._inbox, None, ""
