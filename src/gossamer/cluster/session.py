@@ -94,6 +94,7 @@ class Session:
         self._tenure = tenure
         self._clock = clock
         self._lost = False
+        self._until = tenure.deadline  # asked several times a visit
         self.telling: Callable[[], Told] = Told
 
     @classmethod
@@ -149,7 +150,7 @@ class Session:
         return self._tenure.deadline
 
     def may_fetch(self) -> bool:
-        return self._tenure.may_fetch(self._clock())
+        return self._clock() < self._until
 
     async def renew(self) -> None:
         """One beat. SessionLostError: the others have given this agent up. UnavailableError: not known, try again."""
@@ -165,6 +166,7 @@ class Session:
             raise SessionLostError(f"the others have given {self.name} up: it was not heard of for too long")
         self._revision, self._next = revision, b""
         self._tenure.accepted()
+        self._until = self._tenure.deadline
 
     def beat_due(self) -> float:
         """Seconds until the next beat."""
@@ -189,3 +191,4 @@ class Session:
     def _lose(self) -> None:
         self._lost = True
         self._tenure.lost()
+        self._until = self._tenure.deadline
