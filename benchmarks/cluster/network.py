@@ -61,8 +61,8 @@ class Network(ABC):
         """Nothing goes from the machine to the brokers any more, and nothing back if `both`."""
 
     @abstractmethod
-    def cut(self, machine: Machine) -> None:
-        """The machine is alone."""
+    def cut(self, machine: Machine, silently: bool) -> None:
+        """The machine is alone. `silently`: it is not told, what it sends just never arrives."""
 
     @abstractmethod
     def mend(self, machine: Machine, brokers: Sequence[Machine]) -> None: ...
@@ -79,6 +79,7 @@ class Namespaces(Network):
     def __init__(self) -> None:
         super().__init__()
         self._holders: dict[str, subprocess.Popen[bytes]] = {}
+        self._cables: dict[str, str] = {}
         _ip("link", "set", "lo", "up")
         _ip("link", "add", "bridge", "type", "bridge")
         _ip("addr", "add", f"{WEB}/16", "dev", "bridge")
@@ -92,6 +93,7 @@ class Namespaces(Network):
         assert holder.stdout is not None
         holder.stdout.readline()
         self._holders[name] = holder
+        self._cables[name] = f"cable{number}"
         machine = Machine(name, f"10.77.1.{number}", ["nsenter", f"--net=/proc/{holder.pid}/ns/net", "--"])
         _ip("link", "add", f"cable{number}", "type", "veth", "peer", "name", f"end{number}")
         _ip("link", "set", f"cable{number}", "master", "bridge", "up")
@@ -113,10 +115,14 @@ class Namespaces(Network):
             if both:
                 _lose(machine.address, broker)
 
-    def cut(self, machine: Machine) -> None:
-        _ip("link", "set", "eth0", "down", on=machine)
+    def cut(self, machine: Machine, silently: bool) -> None:
+        if silently:
+            _ip("link", "set", self._cables[machine.name], "nomaster")
+        else:
+            _ip("link", "set", "eth0", "down", on=machine)
 
     def mend(self, machine: Machine, brokers: Sequence[Machine]) -> None:
+        _ip("link", "set", self._cables[machine.name], "master", "bridge")
         _ip("link", "set", "eth0", "up", on=machine)
         for broker in brokers:
             _find(broker.address, machine)
@@ -152,7 +158,7 @@ class Loopback(Network):
         for broker in brokers:
             self._relays.stop(machine.address, broker.name, both)
 
-    def cut(self, machine: Machine) -> None:
+    def cut(self, machine: Machine, silently: bool) -> None:
         self._relays.stop(machine.address, None, True)
 
     def mend(self, machine: Machine, brokers: Sequence[Machine]) -> None:
@@ -163,7 +169,7 @@ class Loopback(Network):
 
 
 def enter(kind: str) -> None:
-    """Goes on in namespaces of its own if `kind` is namespaces, or auto and it can: nothing of it is left at the end."""
+    """Goes on in namespaces of its own, if `kind` says so or it can: nothing of them is left at the end."""
     if kind == "loopback" or os.environ.get(_INSIDE):
         return
     how = ["unshare", *_NAMESPACES] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", *_NAMESPACES]
@@ -180,11 +186,16 @@ def open_network() -> Network:
 def _possible(how: Sequence[str]) -> bool:
     if not all(map(shutil.which, ("unshare", "nsenter", "ip"))):
         return False
-    attempt = [*how, "sh", "-c", "ip link add a type bridge && ip link add b type veth peer name c && unshare --net true"]
+    attempt = [
+        *how,
+        "sh",
+        "-c",
+        "ip link add bridge type bridge && ip link add x1 type veth peer name x2 && unshare --net true",
+    ]
     return subprocess.run(attempt, capture_output=True, check=False).returncode == 0
 
 
-def _become(command: Sequence[str]) -> NoReturn:
+def _become(command: list[str]) -> NoReturn:
     os.execvp(command[0], command)
 
 

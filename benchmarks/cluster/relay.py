@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import suppress
 
 _CHUNK = 65_536
 
 
 class _Way:
-    """From one machine to one server. Bytes that come while a direction is stopped wait, as a kernel would keep them."""
+    """From one machine to one server. What comes while a direction is stopped waits, as in a kernel."""
 
     def __init__(self, source: str, target: tuple[str, int]) -> None:
         self._source = source
@@ -58,15 +57,18 @@ class Relays:
             self._loop.call_soon_threadsafe(way.back.set)
 
     def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
+        self._loop.close()
+
+    async def _close(self) -> None:
         for _, server in self._ways.values():
             server.close()
-        with suppress(asyncio.CancelledError):
-            self._loop.run_until_complete(asyncio.gather(*asyncio.all_tasks(self._loop), return_exceptions=True))
-        self._loop.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     def _of(self, source: str, name: str | None) -> list[_Way]:
         return [way for (of, to), (way, _) in self._ways.items() if of == source and name in (None, to)]
@@ -77,10 +79,16 @@ class Relays:
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, open_: asyncio.Event) -> None:
-    """Until one side ends; a reset is passed on as one."""
+    """Until one side ends. What was held up when its sender reset the connection never arrives: nobody sends it again,
+    as on a network that fails.
+    """
     try:
         while data := await reader.read(_CHUNK):
-            await open_.wait()
+            if not open_.is_set():
+                await open_.wait()
+                if reader.at_eof() or reader.exception():
+                    writer.transport.abort()
+                    return
             writer.write(data)
             await writer.drain()
         await open_.wait()

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import socket
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from cluster import judge
+import cluster_trials
+from cluster import churn, judge, relay
+from cluster.faults import KINDS
 from cluster.judge import Fault, Request
+from cluster.relay import Relays
+from cluster.summary import headings, line, summary
+from cluster.trial import Row
 
 
 def asked(*rows: tuple[float, float, str, str]) -> list[Request]:
@@ -146,3 +154,107 @@ def test_when_one_stops_another_begins_and_nobody_asks() -> None:
     assert judge.first_of(seen, "b", 10) == 8
     assert judge.first_of(seen, "c", 10) == math.inf
     assert judge.longest_pause(seen, 10, 31) == 12
+
+
+# -- what is told of it ------------------------------------------------------------------------------------------------
+
+
+def test_rows_survive_json_and_become_a_table() -> None:
+    rows = [Row("kill", seed, pages=100, again=seed, takeover=5.0 + seed, closest=2.0 / seed) for seed in (1, 2, 4)]
+    rows.append(Row("complete-3", 1, broken=["something"]))
+    rows = [msgspec.json.decode(msgspec.json.encode(row), type=Row) for row in rows]
+    killed, whole = summary(rows)
+    assert len(killed) == len(whole) == len(headings())
+    assert killed[1:8] == ["3", "300", "0", "2 (4)", "0", "0.50 s", "7.00 s (9.00 s)"]
+    assert (whole[0], whole[7], whole[9]) == ("complete-3", "-", "1")
+    assert "kill 4:" in line(rows[2])
+
+
+def test_every_kind_comes_once_before_any_comes_again() -> None:
+    options = cluster_trials.arguments(["faults", "--repeat", "2", "--seed", "7"])
+    planned = cluster_trials.plan(options)
+    assert planned[: len(KINDS)] == [(name, 7) for name in KINDS]
+    assert planned[len(KINDS) :] == [(name, 8) for name in KINDS]
+    with pytest.raises(SystemExit):
+        cluster_trials.arguments(["faults", "earthquake"])
+
+
+def samples(**last: float) -> list[churn.Sample]:
+    """Forty of them, all alike but for the last ten."""
+    usual = churn.Sample(0.0, 24, 80e6, 60.0, 300, 10**7, 500)
+    return [usual] * 30 + [msgspec.structs.replace(usual, **last)] * 10
+
+
+def test_what_grows_is_a_leak() -> None:
+    assert churn.leaks(samples()) == []
+    assert churn.leaks(samples(memory=90e6, descriptors=70.0, consumers=320, checkpoints=600)) == []
+    for grown in ({"memory": 120e6}, {"descriptors": 90.0}, {"consumers": 600}, {"checkpoints": 1200}):
+        [said] = churn.leaks(samples(**grown))
+        assert "grew" in said
+    assert churn.leaks(samples()[:5])
+
+
+# -- the network that fails --------------------------------------------------------------------------------------------
+
+
+def test_a_relay_stops_without_closing_and_goes_on() -> None:
+    relays = Relays()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        host, _, port = relays.way("127.0.0.9", "web", listener.getsockname()).rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=20) as client:
+            there, peer = listener.accept()
+            with there:
+                assert peer[0] == "127.0.0.9"
+                client.sendall(b"one")
+                assert there.recv(9) == b"one"
+                relays.stop("127.0.0.9", "web", False)
+                client.sendall(b"two")
+                there.sendall(b"back")  # half cut: it hears and is not heard
+                assert client.recv(9) == b"back"
+                there.setblocking(False)
+                with pytest.raises(BlockingIOError):
+                    there.recv(9)
+                there.setblocking(True)
+                relays.go_on("127.0.0.9")
+                assert there.recv(9) == b"two"
+    relays.close()
+
+
+class Wire(asyncio.Protocol):
+    """What arrives at the far side."""
+
+    def __init__(self) -> None:
+        self.arrived = b""
+
+    def data_received(self, data: bytes) -> None:
+        self.arrived += data
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_what_was_held_up_when_its_sender_reset_never_arrives(reset: bool) -> None:
+    async def arrived() -> bytes:
+        loop = asyncio.get_running_loop()
+        near, far = socket.socketpair()
+        wire = Wire()
+        await loop.create_connection(lambda: wire, sock=far)
+        _, writer = await asyncio.open_connection(sock=near)
+        reader, passing = asyncio.StreamReader(), asyncio.Event()
+        reader.feed_data(b"late")
+        task = asyncio.create_task(relay._pass(reader, writer, passing))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # it has read, and waits
+        if reset:
+            reader.set_exception(ConnectionResetError())
+        else:
+            reader.feed_data(b"r")
+        passing.set()
+        if not reset:
+            while len(wire.arrived) < 5:  # noqa: ASYNC110 - nobody tells us
+                await asyncio.sleep(0)
+            task.cancel()
+        await task
+        for _ in range(5):  # turns of the loop, in each of which it looks at its sockets
+            await asyncio.sleep(0)
+        return wire.arrived
+
+    assert asyncio.run(arrived()) == (b"" if reset else b"later")

@@ -1,0 +1,207 @@
+"""The agents of a trial: processes on machines of their own, started directly, so that nobody mends what breaks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cluster.brokers import Brokers
+from cluster.network import Machine, Network
+
+GOSSAMER = (sys.executable, "-m", "gossamer")
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Size(NamedTuple):
+    """Of an agent with all its processes, now."""
+
+    memory: int  # bytes
+    descriptors: int
+    processes: int
+
+
+class Agent:
+    """Invariant: at most one process of it runs, in a process group of its own."""
+
+    def __init__(self, name: str, machine: Machine, home: Path) -> None:
+        self.name = name
+        self.machine = machine
+        self.directory = home / name
+        self.words = home / f"{name}.log"  # what its processes said, one after the other
+        self.process: subprocess.Popen[bytes] | None = None
+        self.starts = 0
+        self.cpu_seconds = 0.0  # of its processes that have ended
+        self.spent = False  # its directory is not part of the crawl any more
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.poll() is None
+
+    def poll(self) -> int | None:
+        """The status it ended with. Not Popen.poll: that would take the status without telling what was used."""
+        assert self.process is not None
+        if self.process.returncode is None:
+            pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
+            if pid:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.cpu_seconds += used.ru_utime + used.ru_stime
+        return self.process.returncode
+
+    def signal(self, number: int) -> None:
+        """To the agent's process and those that it has started."""
+        assert self.process is not None
+        for pid in [self.process.pid, *descendants(self.process.pid)]:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                continue
+
+    def kill(self) -> None:
+        """As the kernel would when memory runs out: the others of it find out by themselves."""
+        assert self.process is not None
+        if self.poll() is None:
+            self.process.kill()
+            while self.poll() is None:
+                time.sleep(0.001)
+
+    def size(self) -> Size | None:
+        if not self.running:
+            return None
+        assert self.process is not None
+        pids = [self.process.pid, *descendants(self.process.pid)]
+        return Size(sum(map(_memory, pids)), sum(map(_descriptors, pids)), len(pids))
+
+
+class Crew:
+    """All agents of a crawl, those that were and those that are."""
+
+    def __init__(self, network: Network, brokers: Brokers, web_port: int, home: Path, options: Sequence[str]) -> None:
+        self.network = network
+        self.brokers = brokers
+        self.home = home
+        self.agents: dict[str, Agent] = {}
+        self._web_port = web_port
+        self._options = list(options)
+        home.mkdir(parents=True, exist_ok=True)
+
+    def start(self, name: str, *seeds: str, machine: str | None = None) -> Agent:
+        """A new agent, or the same again from its directory."""
+        agent = self.agents.get(name)
+        if agent is None:
+            agent = self.agents[name] = Agent(name, self.network.machine(machine or name), self.home)
+        assert not agent.running
+        agent.starts += 1
+        command = [*agent.machine.prefix, *self._command(agent, seeds)]
+        with open(agent.words, "ab") as words:
+            agent.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=words, stderr=words, process_group=0, cwd=self.home
+            )
+        return agent
+
+    def _command(self, agent: Agent, seeds: Sequence[str]) -> list[str]:
+        # `seeds` and what all agents share are the first one's to say.
+        way = f"*={self.network.way_to_web(agent.machine, self._web_port)}"
+        return [
+            *GOSSAMER, "agent", "--cluster", ",".join(self.brokers.addresses(agent.machine)), "--name", agent.name,
+            "--dir", str(agent.directory), "--connect", way, *self._options, *seeds,
+        ]  # fmt: skip
+
+    def drain(self, name: str) -> None:
+        """By the command, on the machine of another agent."""
+        other = next(agent for agent in self.agents.values() if agent.name != name and agent.running)
+        self.command(other, "drain", name)
+
+    def command(self, on: Agent, *words: str) -> str:
+        addresses = ",".join(self.brokers.addresses(on.machine))
+        command = [*on.machine.prefix, *GOSSAMER, "cluster", words[0], "--cluster", addresses, *words[1:]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=self.home)
+        if done.returncode:
+            raise RuntimeError(f"gossamer cluster {' '.join(words)}: status {done.returncode}, {done.stderr[-500:]}")
+        return done.stdout
+
+    def lose_disk(self, name: str) -> None:
+        """With the agent dead; its WARC files, too, are gone."""
+        shutil.rmtree(self.agents[name].directory)
+
+    def running(self) -> list[Agent]:
+        return [agent for agent in self.agents.values() if agent.running]
+
+    def end(self) -> None:
+        for agent in self.agents.values():
+            if agent.process is not None and agent.poll() is None:
+                agent.signal(signal.SIGKILL)
+                agent.kill()
+
+    def listings(self) -> dict[str, list[tuple[str, str]]]:
+        """What the directories hold of those agents that are part of the crawl."""
+        return {agent.name: list(_listed(agent.directory)) for agent in self.agents.values() if not agent.spent}
+
+    def last_words(self, agent: Agent, lines: int = 15) -> str:
+        if not agent.words.is_file():
+            return ""
+        return "\n".join(agent.words.read_text(errors="replace").splitlines()[-lines:])
+
+
+def _listed(directory: Path) -> Iterable[tuple[str, str]]:
+    if not (directory / "frontier").is_dir():
+        return
+    command = [*GOSSAMER, "urls", "--dir", str(directory)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        row: dict[str, Any] = json.loads(line)
+        yield row["url"], row["state"]
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes that it started, and those that these started."""
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            children[_parent(int(entry))].append(int(entry))
+    found, left = [], [pid]
+    while left:
+        more = children[left.pop()]
+        found += more
+        left += more
+    return found
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def cpu_seconds(pid: int) -> float:
+    """Used so far by a process that runs, and by those of its children that have ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / _TICK
+
+
+def _memory(pid: int) -> int:
+    """Its own share: pages that processes have in common are counted once."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
+def _descriptors(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
