@@ -20,7 +20,9 @@ The web failing is data (`model.Fault`), never an exception.
     │   ├── TokenLostError    a partition has another owner now
     │   ├── SessionLostError  the others have given this agent up
     │   ├── NameTakenError    another agent of this name is at work                  exit 2
-    │   └── BatchError        a message that is no batch of URLs
+    │   ├── BatchError        a message that is no batch of URLs
+    │   ├── DiffError         what should be records of a partition is not
+    │   └── ObjectsError      where checkpoints are kept cannot be read or written, or what is there is damaged
     ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
     └── DiskFullError    the disk is full; says how much is needed                    exit 1
 """
@@ -110,7 +112,9 @@ class LogRewoundError(ClusterError):
 
 
 class TokenLostError(ClusterError):
-    pass
+    def __init__(self, text: str, partitions: tuple[int, ...] = ()) -> None:
+        super().__init__(text)
+        self.partitions = partitions
 
 
 class SessionLostError(ClusterError):
@@ -122,4 +126,12 @@ class NameTakenError(ClusterError):
 
 
 class BatchError(ClusterError):
+    pass
+
+
+class DiffError(ClusterError):
+    pass
+
+
+class ObjectsError(ClusterError):
     pass

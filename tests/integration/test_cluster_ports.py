@@ -149,7 +149,7 @@ def test_an_owner_appends_until_another_has_claimed(servers: list[Server]) -> No
         first = await log.append(3, old, b"done by a")
         assert first > old
         new = await log.claim(3, b"b", old)
-        assert await log.owner(3) == Record(new, Kind.OWN, b"b")
+        assert await log.owner(3) == Record(new, Kind.OWN, b"b", 3)
         with pytest.raises(TokenLostError):
             await log.append(3, old, b"too late")
         with pytest.raises(TokenLostError):
@@ -159,10 +159,10 @@ def test_an_owner_appends_until_another_has_claimed(servers: list[Server]) -> No
         last = await log.append(3, new, b"done by b")
         reader = await log.read(3, 0)
         assert await read_up_to(reader, last) == [
-            Record(old, Kind.OWN, b"a"),
-            Record(first, Kind.DONE, b"done by a"),
-            Record(new, Kind.OWN, b"b"),
-            Record(last, Kind.DONE, b"done by b"),
+            Record(old, Kind.OWN, b"a", 3),
+            Record(first, Kind.DONE, b"done by a", 3),
+            Record(new, Kind.OWN, b"b", 3),
+            Record(last, Kind.DONE, b"done by b", 3),
         ]
         await reader.close()
 
@@ -211,7 +211,7 @@ def test_a_partition_is_read_alone_and_from_any_place(servers: list[Server]) -> 
         assert [record.data for record in records] == [b"%d" % each for each in range(5, 600, PARTITIONS)]
         assert await reader.next(0.0) == []
         more = await log.send(5, b"more")
-        assert await reader.next(5.0) == [Record(more, Kind.IN, b"more")]
+        assert await reader.next(5.0) == [Record(more, Kind.IN, b"more", 5)]
         middle = records[40].sequence
         again = await log.read(5, middle)
         assert [each.sequence for each in await read_up_to(again, more)] == [
@@ -262,7 +262,7 @@ def test_a_trim_takes_what_is_old_but_the_last_claim(servers: list[Server]) -> N
         await log.trim(1, done + 1)
         assert await log.append(1, token, b"y") > done  # the token holds
         elsewhere = await log.read(2, 0)
-        assert await elsewhere.next(5.0) == [Record(other, Kind.IN, b"of another")]
+        assert await elsewhere.next(5.0) == [Record(other, Kind.IN, b"of another", 2)]
         await reader.close()
         await elsewhere.close()
 
@@ -347,3 +347,30 @@ def test_what_is_no_address_is_said_to_be_none(address: str) -> None:
 def test_no_address_at_all() -> None:
     with pytest.raises(ConfigError, match="at least one"):
         check_addresses([], None)
+
+
+def test_what_is_written_together_is_there_as_a_whole_or_not_at_all(servers: list[Server]) -> None:
+    async def work(link: Link) -> None:
+        log = await NatsLog.open(link, PARTITIONS, replicas=len(servers))
+        tokens = [await log.claim(partition, b"a", 0) for partition in range(3)]
+        done = [(partition, tokens[partition], b"done %d" % partition) for partition in range(3)]
+        last = await log.write([(5, b"x"), (6, b"y"), (5, b"z")], done)
+        assert last == tokens[-1] + 6
+        follow = await log.follow([5, 6, 7], 0)
+        first = tokens[-1] + 1
+        assert await follow.next(5.0) == [
+            Record(first, Kind.IN, b"x", 5),
+            Record(first + 1, Kind.IN, b"y", 6),
+            Record(first + 2, Kind.IN, b"z", 5),
+        ]
+        await log.claim(1, b"b", tokens[1])
+        with pytest.raises(TokenLostError) as lost:
+            await log.write([(5, b"never")], done)
+        assert lost.value.partitions == (1,)
+        assert await follow.next(0.0) == []
+        assert await log.write([(5, b"after")], [done[0], done[2]]) == last + 4
+        assert [record.data for record in await follow.next(5.0)] == [b"after"]
+        with pytest.raises(LogRewoundError):
+            await log.follow([1], last + 100)
+
+    clean(servers, work)

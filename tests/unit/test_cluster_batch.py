@@ -96,7 +96,7 @@ def test_a_url_of_a_real_crawl_takes_few_bytes() -> None:
         packed(group(b"http://a.test/", length=2**32 - 1)),
         packed(group(b"http://a.test/", priority=10)),
         packed(group(b"http://a.test/", hops=16)),
-        packed(group(b"http://a.test/", suspect=2)),
+        packed(group(b"http://a.test/", suspect=8)),
         packed(group(b"")),
         packed(group(b"http://a.test/\n")),
         packed(group(b"http://a.test/\n\nhttp://b.test/")),

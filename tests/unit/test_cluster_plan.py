@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.cluster.plan import SLACK, Plan, decode_plan, encode_plan, make_plan
-from gossamer.cluster.territory import MOST_PARTITIONS, MOST_PINS, SLICES, Territory
 from gossamer.errors import ClusterError, ConfigError
 from gossamer.model.domain import partition_of, registered_domain
+from gossamer.rules.territory import MOST_PARTITIONS, MOST_PINS, SLICES, Territory
 
 names = st.text("abcdefgh-0123", min_size=1, max_size=6)
 weights = st.dictionaries(names, st.floats(0.25, 4.0), min_size=1, max_size=8)

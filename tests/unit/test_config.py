@@ -13,13 +13,16 @@ from gossamer.config import (
     OPTIONS,
     Config,
     HostRule,
+    Pin,
     UrlRule,
     connect_rule,
     default_contact,
     dns_server,
     has_contact,
     has_secrets,
+    live_changes,
     load,
+    local_values,
     user_agent,
 )
 from gossamer.config.kinds import (
@@ -220,6 +223,9 @@ _URL_RULES = [
 ]
 
 
+_PINS = [Pin(".edu", "agent-a"), Pin("example.org", "b"), Pin("a_b.example", "a")]
+
+
 @st.composite
 def configs(draw: st.DrawFn) -> Config:
     sections = {
@@ -239,7 +245,8 @@ def configs(draw: st.DrawFn) -> Config:
     sections["fresh"] = dataclasses.replace(fresh, min_interval=min(fresh.min_interval, fresh.max_interval))
     rules = draw(st.lists(st.sampled_from(_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
     urls = draw(st.lists(st.sampled_from(_URL_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
-    return Config(**sections, hosts=tuple(rules), urls=tuple(urls))
+    pins = draw(st.lists(st.sampled_from(_PINS), max_size=3, unique_by=lambda pin: pin.pattern))
+    return Config(**sections, hosts=tuple(rules), urls=tuple(urls), partitions=tuple(pins))
 
 
 @given(configs())
@@ -368,3 +375,34 @@ def test_secrets_are_not_printed_with_the_settings(tmp_path: Path) -> None:
     assert "hush" not in repr(config)
     assert has_secrets(config)
     assert not has_secrets(load(None, {"fetch.proxy": "http://p:1"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("partitions = 3", r"write \[partitions\]"),
+        ('[partitions]\n"no domain" = "a"', "is no domain"),
+        ('[partitions]\n".edu" = "Agent A"', "is no name of an agent"),
+        ('[partitions]\n".edu" = 3', "is no name of an agent"),
+        ("[partitions]\n" + "\n".join(f'"d{n}.example" = "a"' for n in range(1001)), "more than 1000 pins"),
+        ('[cluster]\nforeign = "firewal"', "did you mean 'firewall'"),
+        ("[cluster]\nagents = 0", "of at least 1"),
+    ],
+)
+def test_mistakes_about_agents_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load(written(tmp_path, text))
+
+
+def test_pins_do_not_change_while_a_crawl_runs(tmp_path: Path) -> None:
+    pinned = load(written(tmp_path, '[partitions]\n".edu" = "a"'))
+    taken, live, others = live_changes(Config(), pinned)
+    assert (taken.partitions, live, others) == ((), [], ["partitions"])
+
+
+def test_a_machine_has_its_own_options_and_no_others(tmp_path: Path) -> None:
+    file = written(tmp_path, '[fetch]\nconnections = 9\n[frontier]\nmemory = "1GiB"')
+    assert local_values(file) == {"fetch.connections": 9, "frontier.memory": 1024**3}
+    for text, name in (("[policy]\ndelay = 3", "policy.delay"), ('[partitions]\n".edu" = "a"', r"\[partitions\]")):
+        with pytest.raises(ConfigError, match=f"{name} is the same for all agents"):
+            local_values(written(tmp_path, text))

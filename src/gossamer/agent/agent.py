@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
-from typing import TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
@@ -27,6 +28,7 @@ from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
+from gossamer.frontier.share import Share
 from gossamer.model import Fault, Page, Visit
 from gossamer.model.url import host_of
 from gossamer.rules.head_first import HeadFirst
@@ -35,7 +37,25 @@ from gossamer.rules.robots import product_token
 from gossamer.rules.scope import Scope
 from gossamer.store import CommittedNote, Store, StorePosition
 
+if TYPE_CHECKING:
+    from gossamer.cluster.batch import Group
+
 T = TypeVar("T")
+
+
+class Others(Protocol):
+    """The other agents of a crawl, as far as the loop must know of them."""
+
+    def room(self, room: int, pages: int) -> int:
+        """How many visits may be started, of so many; so many pages are stored or in flight."""
+
+    def reason_to_end(self) -> str: ...
+
+    def time_is_over(self) -> None: ...
+
+    def notes(self) -> dict[str, bytes]:
+        """What the commit keeps for them."""
+
 
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
@@ -52,7 +72,9 @@ class Agent:
         resolver: Resolver,
         clock: Callable[[], float],
         notice: Callable[[str], None] = lambda _: None,
+        share: Share | None = None,
     ) -> None:
+        """`share`: its part of the web, among several agents."""
         now = clock()
         self._config = config
         self._clock = clock
@@ -67,6 +89,7 @@ class Agent:
             now,
             config.fresh,
             config.fetch.rate,
+            share,
         )
         self.statistics = self._stored("statistics", Statistics)
         self._scope.load(self.frontier.meta_names(SEED_HOST))
@@ -109,7 +132,9 @@ class Agent:
         self._stale: set[str] = set()  # given back because of a stale connection, which counts as no try, once
         self._stop = False
         self._held = False
+        self._agents = 1  # of the crawl, between whom its caps are divided
         self.idle: Callable[[float], None] | None = None  # instead of waiting until then, where time is simulated
+        self.others: Others | None = None  # the other agents of the crawl, if there are any
         self.beside: Callable[[], dict[str, str]] = dict  # processes beside this one, and how they are
         self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
 
@@ -139,6 +164,9 @@ class Agent:
             stages["fetch"] += perf_counter() - leased
             for visit, outcome in await self._fetcher.wait(self._patience()):
                 self._settle(visit, outcome)
+            if self.others is not None:
+                for visit in self._fetcher.broken_off():
+                    self._broken_off(visit)
             self.commit_if_due()
             await asyncio.sleep(0)
         await self._finish_in_flight()
@@ -173,11 +201,25 @@ class Agent:
         else:
             self.responses.failed(visit, outcome)
 
-    def add_seeds(self, urls: list[str], share: float = 1.0, priority: int = USUAL_PRIORITY) -> None:
-        """`share`: how much of all seeds has been read with these."""
-        self._seeds_read += len(urls)
+    def receive(self, group: Group) -> None:
+        """URLs that another agent has found for us."""
+        if group.source:
+            for url, hosts in zip(group.urls, group.hosts, strict=True):
+                self._sources.sent(url, group.depth, group.hops, group.listed, set(hosts))
+        elif group.depth:
+            self.frontier.add(list(group.urls), group.depth, group.priority, group.hops, group.suspect)
+        else:
+            self.add_seeds(list(group.urls), self._seeds_share, group.priority, given=False)
+        self._fetcher.wake()
+
+    def add_seeds(
+        self, urls: list[str], share: float = 1.0, priority: int = USUAL_PRIORITY, given: bool = True
+    ) -> None:
+        """`share`: how much of all seeds has been read with these. `given`: to this agent, not to another one."""
+        self._seeds_read += len(urls) * given
         self._seeds_share = share
-        self._new_seed_hosts += filter(None, map(self._scope.admit_seed, urls))
+        own = urls if self.others is None else [url for url in urls if not self.frontier.is_away(url)]
+        self._new_seed_hosts += filter(None, map(self._scope.admit_seed, own))
         self.frontier.add(urls, 0, priority)
         self._fetcher.wake()
 
@@ -187,6 +229,10 @@ class Agent:
         if self._stop:
             return "stopped"
         limits = self._config.agent
+        if self.others is not None:
+            if limits.time_limit and self._clock() - self._began >= limits.time_limit:
+                self.others.time_is_over()
+            return self.others.reason_to_end()
         if limits.max_pages and self.statistics.pages >= limits.max_pages:
             return "max_pages"
         if limits.time_limit and self._clock() - self._began >= limits.time_limit:
@@ -199,7 +245,9 @@ class Agent:
             return 0
         room = self._fetcher.room
         limits = self._config.agent
-        if limits.max_pages:
+        if self.others is not None:
+            room = self.others.room(room, self.statistics.pages + self._visits_in_flight)
+        elif limits.max_pages:
             room = min(room, limits.max_pages - self.statistics.pages - self._visits_in_flight)
         return max(self._speed.room(self._clock(), room), 0)
 
@@ -249,6 +297,28 @@ class Agent:
             self._held = False
             self._fetcher.wake()
 
+    def fence(self, allowed: Callable[[], bool]) -> None:
+        """Speak to servers only while this says yes."""
+        self._fetcher.fence(allowed)
+
+    @property
+    def visits(self) -> int:
+        """Begun so far, those of robots.txt included."""
+        return self._meter.requests
+
+    @property
+    def visits_in_flight(self) -> int:
+        return self._visits_in_flight
+
+    def cut_off(self) -> None:
+        """Say nothing more to any server: connections are reset, and what was in flight waits as before."""
+        for visit in self._fetcher.reset():
+            self._broken_off(visit)
+
+    def break_off(self, which: Callable[[str], bool]) -> None:
+        """Those in flight to hosts that are such are dropped, and wait as before."""
+        self._break_off(lambda visit: which(visit.host))
+
     async def _finish_in_flight(self) -> None:
         """Take in what is already under way: asking servers again later for the same would be rude."""
         until = self._clock() + _LAST_RESPONSES
@@ -260,9 +330,18 @@ class Agent:
     def _break_off(self, which: Callable[[Visit], bool]) -> None:
         """Those in flight are dropped and wait as before."""
         for visit in self._fetcher.abort(which):
-            self._speed.ended(0)
-            self._visits_in_flight -= not visit.robots
-            self.frontier.give_back(visit, self._clock())
+            self._broken_off(visit)
+
+    def _broken_off(self, visit: Visit) -> None:
+        self._speed.ended(0)
+        self._visits_in_flight -= not visit.robots
+        self.frontier.give_back(visit, self._clock())
+
+    def divide(self, agents: int) -> None:
+        """Caps of the whole crawl are for so many agents from now on."""
+        if agents != self._agents:
+            self._agents = agents
+            self.change(self._config)
 
     def change(self, config: Config) -> None:
         """Take up settings that were changed while the crawl runs: caps, delays, limits, blocks."""
@@ -272,8 +351,10 @@ class Agent:
         self._robots.change(config)
         policy = Policy(config.policy, config.hosts, config.urls)
         self._break_off(lambda visit: policy.blocks(visit.url, host_of(visit.url)))
-        self.frontier.change_policy(policy, now, config.fresh, config.fetch.rate)
-        self._speed.change(config.fetch, now)
+        agents = self._agents
+        fresh = replace(config.fresh, revisit_rate=config.fresh.revisit_rate / agents)
+        self.frontier.change_policy(policy, now, fresh, config.fetch.rate / agents)
+        self._speed.change(config.fetch, now, agents)
         self._fetcher.change(config.fetch.connections, config.hosts)
         self._fetcher.wake()
 
@@ -302,6 +383,7 @@ class Agent:
                 "statistics": encode(self.statistics),
                 **{SEED_HOST + host: b"" for host in self._new_seed_hosts},
                 **self._findings.taken(now),
+                **(self.others.notes() if self.others is not None else {}),
                 **self._sources.unsaved(),
                 **self._history.taken(sample, bool(reason)),
                 "progress": encode(progress),

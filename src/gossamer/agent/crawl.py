@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvloop
 
@@ -30,6 +31,9 @@ from gossamer.errors import ConfigError, GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
+
+if TYPE_CHECKING:
+    from gossamer.agent.membership import Membership
 
 _SEEDS_AT_ONCE = 1000
 _MOST_NOTICES = 20
@@ -78,8 +82,11 @@ class Crawl:
         notice: Callable[[str], None],
         beside: Sequence[Companion] = (),
         kept: Config | None = None,
+        membership: Membership | None = None,
     ) -> None:
+        """`membership`: its place among the agents of a crawl that has several."""
         self._config = config
+        self._membership = membership
         self._beside = beside
         self._directory = CrawlDir(home)
         self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
@@ -106,7 +113,7 @@ class Crawl:
         resolver = Resolver(self._config.fetch.connect, self._config.fetch.dns, self._clock)
         try:
             first = await self._next_usable(resolver)
-            if is_new and not first:
+            if is_new and not first and self._membership is None:
                 raise SeedError("No seed can be crawled: see the reasons above, and give at least one usable URL.")
             self._old = Spool(self._directory.home).ids()
             self._directory.take()
@@ -117,7 +124,9 @@ class Crawl:
         try:
             settings = self._save()
             config = self._within_limits(self._config)
-            agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice)
+            membership = self._membership
+            share = membership.share if membership is not None else None
+            agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice, share)
             agent.on_commit = self._log.commit
             agent.beside = self._states
             self._log.event("start", pid=os.getpid(), pages=agent.statistics.pages)
@@ -125,6 +134,9 @@ class Crawl:
                 if ready is not None:
                     ready(agent)
                 with _signals(agent) if signals else nullcontext():
+                    if membership is not None:
+                        membership.limit(config)
+                        await membership.enter(agent, self._clock)
                     return await self._crawl(agent, settings, first, resolver, watch, every)
             finally:
                 await agent.close()
@@ -177,8 +189,12 @@ class Crawl:
         watch: Callable[[Progress], None] | None,
         every: float,
     ) -> Summary:
+        membership = self._membership
+
         def change(config: Config) -> None:
             agent.change(self._within_limits(config))
+            if membership is not None:
+                membership.limit(config)
 
         commands = Commands(
             self._directory, agent, settings, change, lambda line: self._judged(line, resolver), self._clock, self._log
@@ -190,6 +206,8 @@ class Crawl:
         beside += [asyncio.create_task(each.keep_running()) for each in self._beside]
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
+        if membership is not None:
+            beside += map(asyncio.create_task, membership.work())
         try:
             agent.add_seeds(first)
             while chunk := await self._next_usable(resolver):
@@ -202,7 +220,9 @@ class Crawl:
                 self._notice(f"{self._refused - _MOST_NOTICES:,} more seeds cannot be crawled")
             agent.add_seeds([])
             agent.commit()
-            while (reason := await agent.run()) == "complete" and await commands.look():
+            if membership is not None:
+                membership.seeds_read()
+            while (reason := await agent.run()) == "complete" and await commands.look() and membership is None:
                 pass  # somebody had something to add
             agent.commit(reason)
         except asyncio.CancelledError:
@@ -211,6 +231,9 @@ class Crawl:
         finally:
             for task in beside:
                 task.cancel()
+        if membership is not None:
+            await asyncio.gather(*beside, return_exceptions=True)
+            await membership.leave()
         last = agent.progress(reason)
         if watch:
             watch(last)

@@ -75,8 +75,10 @@ def _settings(config: Config | None, options: dict[str, Any]) -> Config:
         if options:
             raise ConfigError(f"give either config or options, not both (got {', '.join(options)})")
         return config
-    # Whoever crawls from Python sees each page, and has no index and no service.
-    by_key = {option.key: name for name, option in OPTIONS.items() if option.section not in ("index", "service")}
+    # Whoever crawls from Python sees each page, and has no index, no service and no other agents.
+    by_key = {
+        option.key: name for name, option in OPTIONS.items() if option.section not in ("index", "service", "cluster")
+    }
     for key in options:
         if key not in by_key:
             from difflib import get_close_matches

@@ -58,8 +58,15 @@ class Sources:
                 self._add(target, visit, 0, False, {visit.host})
 
     def _add(self, url: str, visit: Visit, hops: int, listed: bool, hosts: set[str]) -> None:
+        if self._frontier.is_away(url):
+            self._frontier.send_source(url, visit.depth, hops, listed, hosts)
+        else:
+            self.sent(url, visit.depth, hops, listed, hosts)
+
+    def sent(self, url: str, depth: int, hops: int, listed: bool, hosts: set[str]) -> None:
+        """A sitemap of ours that speaks for these, whoever has found it."""
         again = self._vouch(url, hosts)
-        self._frontier.add_source(url, visit.depth, hops, listed, again)
+        self._frontier.add_source(url, depth, hops, listed, again)
 
     def read(self, visit: Visit, page: Page) -> str:
         """Take in what a response lists, and say what it is: "sitemap", "feed", or nothing."""

@@ -73,8 +73,9 @@ class Speed:
         self.paused = False  # by the hour
         self.change(config, now)
 
-    def change(self, config: FetchConfig, now: float) -> None:
-        """Other caps from now on."""
+    def change(self, config: FetchConfig, now: float, agents: int = 1) -> None:
+        """Other caps from now on, between so many agents."""
+        self._agents = agents
         self._rate, self._bandwidth = config.rate, float(config.bandwidth)
         self._schedule = [hours(text) for text in config.schedule]
         self._look_at_clock(now)
@@ -84,8 +85,8 @@ class Speed:
         if self._schedule:
             rate, bandwidth = caps_at(self._schedule, rate, bandwidth, *self._local(now))
         self.paused = rate < 0
-        self._pages.change(max(rate, 0.0), now)
-        self._bytes.change(bandwidth, now)
+        self._pages.change(max(rate, 0.0) / self._agents, now)
+        self._bytes.change(bandwidth / self._agents, now)
         self._look_again = now + 1.0
 
     def room(self, now: float, most: int) -> int:

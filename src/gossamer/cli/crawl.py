@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -24,12 +24,19 @@ if TYPE_CHECKING:
     from gossamer.cli.view import LiveView
     from gossamer.service.beside import ServiceProcess
 
+
+class Says(Protocol):
+    every: float
+
+    def say(self, text: str) -> None: ...
+
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 STOPPED = 130
 
 
-def _flag(name: str) -> Callable[[Command], Command]:
+def flag(name: str) -> Callable[[Command], Command]:
     """The flag of an option; its help is the option's own."""
     option = OPTIONS[name]
     if isinstance(option.default, bool):
@@ -62,29 +69,29 @@ class _Crawl(click.Command):
     help="Where the crawl is kept; one that exists is resumed.",
 )
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)
-@_flag("agent.max_pages")
-@_flag("scope.max_depth")
-@_flag("agent.time_limit")
-@_flag("fresh.keep_fresh")
-@_flag("scope.scope")
-@_flag("scope.include")
-@_flag("scope.exclude")
-@_flag("scope.types")
-@_flag("scope.networks")
-@_flag("policy.delay")
-@_flag("fetch.connections")
-@_flag("policy.host_connections")
-@_flag("fetch.rate")
-@_flag("fetch.bandwidth")
-@_flag("fetch.allow_private")
-@_flag("fetch.connect")
-@_flag("fetch.dns")
-@_flag("fetch.user_agent")
-@_flag("fetch.contact")
-@_flag("store.directories")
-@_flag("index.on")
-@_flag("service.port")
-@click.option("--agents", default="1", metavar="N", help="Processes; this version has one.")
+@flag("agent.max_pages")
+@flag("scope.max_depth")
+@flag("agent.time_limit")
+@flag("fresh.keep_fresh")
+@flag("scope.scope")
+@flag("scope.include")
+@flag("scope.exclude")
+@flag("scope.types")
+@flag("scope.networks")
+@flag("policy.delay")
+@flag("fetch.connections")
+@flag("policy.host_connections")
+@flag("fetch.rate")
+@flag("fetch.bandwidth")
+@flag("fetch.allow_private")
+@flag("fetch.connect")
+@flag("fetch.dns")
+@flag("fetch.user_agent")
+@flag("fetch.contact")
+@flag("store.directories")
+@flag("index.on")
+@flag("service.port")
+@flag("cluster.agents")
 @click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
 @click.option(
     "--supervise/--no-supervise",
@@ -102,7 +109,6 @@ def crawl(
     /,
     directory: Path,
     seeds: tuple[str, ...],
-    agents: str,
     strategy: str,
     supervise: bool | None,
     config: Path | None,
@@ -114,12 +120,16 @@ def crawl(
     Follows links from the SEEDs and keeps everything in DIR. A crawl that is already there goes on where it was,
     with the settings it had; the options of this command win over them.
     """
-    _check_version_limits(agents, strategy)
+    _check_strategy(strategy)
     kept = load(_kept(directory)) if config is None and _kept(directory).is_file() else None
     settings = settings_of(flags, directory, config)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
+    if settings.cluster.agents > 1 or (directory / "agents").is_dir():
+        from gossamer.cli.agents import crawl_together
+
+        return crawl_together(context.obj or sys.argv[1:], urls, settings, kept, directory, as_json)
     from gossamer import agent
     from gossamer.agent.supervisor import obey_leash, on_leash
 
@@ -130,7 +140,7 @@ def crawl(
         from gossamer.cli.supervised import crawl_supervised
 
         return crawl_supervised(context.obj or sys.argv[1:], seeds, settings, directory, as_json)
-    with _progress(directory) as progress:
+    with progress_of(directory) as progress:
         for note in notes(settings):
             progress.notice(note)
         index = agent.IndexProcess(directory, progress.notice) if settings.index.on and not supervised else None
@@ -199,7 +209,7 @@ def service_beside(
         service.stop()
 
 
-def catch_up(index: IndexProcess, summary: Summary, progress: PlainProgress | LiveView) -> None:
+def catch_up(index: IndexProcess, summary: Summary, progress: Says) -> None:
     """A crawl that was stopped ends at once; any other waits until its pages can be found."""
     from gossamer.cli.plain import waiting_line
 
@@ -257,7 +267,7 @@ def _kept(directory: Path) -> Path:
     return directory / "gossamer.toml"
 
 
-def _progress(directory: Path) -> PlainProgress | LiveView:
+def progress_of(directory: Path) -> PlainProgress | LiveView:
     if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         from gossamer.cli.view import LiveView
 
@@ -267,8 +277,6 @@ def _progress(directory: Path) -> PlainProgress | LiveView:
     return PlainProgress()
 
 
-def _check_version_limits(agents: str, strategy: str) -> None:
-    if agents != "1":
-        raise ConfigError(f"--agents: {agents!r} is not possible yet; this version runs 1 agent")
+def _check_strategy(strategy: str) -> None:
     if strategy != "breadth-first":
         raise ConfigError(f"--strategy: {strategy!r} is not known; this version has breadth-first")

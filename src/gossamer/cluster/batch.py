@@ -2,9 +2,10 @@
 
     "GU" version                         3 bytes, so that another version is told from garbage
     zstd of: for each group              what `Frontier.add` takes at a time
-        depth priority hops suspect      2, 1, 1, 1 bytes
+        depth priority hops marks        2, 1, 1, 1 bytes
         length                           4 bytes, of what follows
-        URLs with a line feed between    normalised, so that none holds one
+        URLs with a line feed between    normalised, so that none holds one; after a sitemap and a space, the hosts
+                                         for which it speaks, with commas between
 
 Messages that mean harm do none: all is bounded before it is done, and a URL that is not in its normal form is no URL of
 an agent's.
@@ -34,6 +35,8 @@ _MOST_RAW: Final = 4 * _RAW  # that are read
 _WINDOW: Final = 23  # 8 MB, as a power of two
 _LEVEL: Final = 3
 _MOST_DEPTH, _MOST_PRIORITY, _MOST_HOPS = 0xFFFF, 9, 15
+_SUSPECT, _SOURCE, _LISTED = 1, 2, 4  # marks
+_MOST_HOSTS: Final = 100  # for which a sitemap speaks
 
 
 class Group(msgspec.Struct, frozen=True, gc=False):
@@ -44,6 +47,18 @@ class Group(msgspec.Struct, frozen=True, gc=False):
     priority: int
     hops: int = 0
     suspect: bool = False
+    source: bool = False  # sitemaps; then `hosts` has, for each, those that it speaks for
+    listed: bool = False  # named by a sitemap index
+    hosts: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def marks(self) -> int:
+        return _SUSPECT * self.suspect | _SOURCE * self.source | _LISTED * self.listed
+
+    def lines(self) -> tuple[str, ...]:
+        if not self.source:
+            return self.urls
+        return tuple(f"{url} {','.join(hosts[:_MOST_HOSTS])}" for url, hosts in zip(self.urls, self.hosts, strict=True))
 
 
 def encode(groups: Iterable[Group]) -> list[bytes]:
@@ -51,12 +66,12 @@ def encode(groups: Iterable[Group]) -> list[bytes]:
     messages: list[bytes] = []
     parts: list[bytes] = []
     size = number = 0
-    for depth, priority, hops, suspect, urls in _pieces(groups):
+    for depth, priority, hops, marks, urls in _pieces(groups):
         packed = "\n".join(urls).encode()
         if parts and (size + _GROUP.size + len(packed) > _RAW or number + len(urls) > MOST_URLS):
             messages.append(_packed(parts))
             parts, size, number = [], 0, 0
-        parts += (_GROUP.pack(depth, priority, hops, suspect, len(packed)), packed)
+        parts += (_GROUP.pack(depth, priority, hops, marks, len(packed)), packed)
         size += _GROUP.size + len(packed)
         number += len(urls)
     if parts:
@@ -76,47 +91,58 @@ def decode(message: bytes) -> list[Group]:
     while at < len(raw):
         if at + _GROUP.size > len(raw):
             raise BatchError("a batch of URLs is cut off")
-        depth, priority, hops, suspect, length = _GROUP.unpack_from(raw, at)
+        depth, priority, hops, marks, length = _GROUP.unpack_from(raw, at)
         at += _GROUP.size
         if length > len(raw) - at:
             raise BatchError("a batch of URLs is cut off")
-        if priority > _MOST_PRIORITY or hops > _MOST_HOPS or suspect > 1:
+        if priority > _MOST_PRIORITY or hops > _MOST_HOPS or marks > (_SUSPECT | _SOURCE | _LISTED):
             raise BatchError("a batch of URLs has numbers that no agent writes")
-        urls = _urls(raw[at : at + length])
+        urls, hosts = _urls(raw[at : at + length], bool(marks & _SOURCE))
         at += length
         number += len(urls)
         if number > MOST_URLS:
             raise BatchError(f"a batch has more than {MOST_URLS} URLs")
-        groups.append(Group(urls, depth, priority, hops, bool(suspect)))
+        suspect, source, listed = bool(marks & _SUSPECT), bool(marks & _SOURCE), bool(marks & _LISTED)
+        groups.append(Group(urls, depth, priority, hops, suspect, source, listed, hosts))
     return groups
 
 
-def _urls(packed: bytes) -> tuple[str, ...]:
+def _urls(packed: bytes, sources: bool) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     try:
         urls = tuple(packed.decode("ascii").split("\n"))
     except UnicodeDecodeError as error:
         raise BatchError("a batch of URLs is no text") from error
+    hosts: tuple[tuple[str, ...], ...] = ()
+    if sources:
+        cut = [line.partition(" ") for line in urls]
+        urls = tuple(url for url, _, _ in cut)
+        hosts = tuple(tuple(names.split(",")) if names else () for _, _, names in cut)
+        for name in {name for names in hosts for name in names}:
+            if normalize(f"http://{name}/") != f"http://{name}/":
+                raise BatchError(f"a batch has a host that is none: {name[:200]!r}")
+        if any(len(names) > _MOST_HOSTS for names in hosts):
+            raise BatchError("a batch has a sitemap that speaks for too many hosts")
     for url in urls:
         if len(url) > MAX_LENGTH or normalize(url) != url:
             raise BatchError(f"a batch has a URL that is not in its normal form: {url[:200]!r}")
-    return urls
+    return urls, hosts
 
 
-def _pieces(groups: Iterable[Group]) -> Iterator[tuple[int, int, int, bool, list[str]]]:
+def _pieces(groups: Iterable[Group]) -> Iterator[tuple[int, int, int, int, list[str]]]:
     """Groups that fit in a message, with numbers that fit in their bytes."""
     for group in groups:
         depth, priority = min(group.depth, _MOST_DEPTH), min(max(group.priority, 0), _MOST_PRIORITY)
         hops = min(group.hops, _MOST_HOPS)
         piece: list[str] = []
         room = _RAW - _GROUP.size
-        for url in group.urls:
+        for url in group.lines():
             if piece and (room < len(url) + 1 or len(piece) == MOST_URLS):
-                yield depth, priority, hops, group.suspect, piece
+                yield depth, priority, hops, group.marks, piece
                 piece, room = [], _RAW - _GROUP.size
             piece.append(url)
             room -= len(url) + 1
         if piece:
-            yield depth, priority, hops, group.suspect, piece
+            yield depth, priority, hops, group.marks, piece
 
 
 def _packed(parts: list[bytes]) -> bytes:

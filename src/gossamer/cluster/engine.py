@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,12 @@ tests pass with 2.11, too; the promise that two never own a partition is not res
 _NAME: Final = "nats-server"
 _version = re.compile(r"nats-server: v(\d{1,4})\.(\d{1,4})\.(\d{1,4})").match
 _PATIENCE: Final = 10.0  # seconds to say its version
+
+
+def need_client() -> None:
+    """Before anything of the cluster is loaded."""
+    if find_spec("nats") is None:
+        raise EngineError("several agents need the package nats-py: pip install 'gossamer[cluster]' brings it")
 
 
 def find_engine(path: str | None = None) -> Path:

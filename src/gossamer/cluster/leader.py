@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Final
 
 import msgspec
@@ -58,9 +58,12 @@ class Leader:
         mine = msgspec.json.encode(Mandate(self._session.name, self._session.nonce, secrets.token_hex(8)))
         return await self._coordinator.compare_and_set(LEADER, mine, entry.revision if entry else 0) is not None
 
-    async def plan(self) -> bool:
-        """Write the plan for those who live, if it is another than the one that is there. Whether it was written."""
-        weights = {name: beat.weight for name, beat in self._members.living().items()}
+    async def plan(self, leaving: Container[str] = ()) -> bool:
+        """Write the plan for those who live, but for those who are to have nothing, if it is another than the one that
+        is there. Whether it was written.
+        """
+        living = self._members.living().items()
+        weights = {name: beat.weight for name, beat in living if name not in leaving}
         wanted = make_plan(self._partitions, weights, self._pinned)
         entry = await self._coordinator.get(PLAN)
         there = read_plan(entry, self._partitions)

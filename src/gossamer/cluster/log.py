@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
+
+MOST_AT_ONCE: Final = 900
+"""Messages of one `write`: the broker takes a thousand."""
 
 
 class Kind(StrEnum):
@@ -18,6 +22,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     sequence: int
     kind: Kind
     data: bytes
+    partition: int = -1
 
 
 class Extent(msgspec.Struct, frozen=True, gc=False):
@@ -58,6 +63,15 @@ class Log(Protocol):
 
     async def append(self, partition: int, token: int, data: bytes) -> int:
         """TokenLostError: another one owns the partition, and nothing was written."""
+
+    async def write(self, sent: Sequence[tuple[int, bytes]], done: Sequence[tuple[int, int, bytes]]) -> int:
+        """All of it or nothing, in this order: batches for partitions of others, then what was done, as partition,
+        token and data. Gives the sequence of the last; those before have the ones before. TokenLostError names the
+        partitions that have another owner.
+        """
+
+    async def follow(self, partitions: Sequence[int], after: int) -> Reader:
+        """Of all these, the batches of URLs after that sequence."""
 
     async def read(self, partition: int, after: int) -> Reader:
         """From the first record after that sequence. LogRewoundError if the log ends before it.

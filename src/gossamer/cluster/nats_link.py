@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import secrets
 import ssl
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from gossamer.errors import ConfigError, LogFullError, UnavailableError
 PATIENCE: Final = 3.0  # seconds for an answer; an agent must know early that it does not hear from the broker
 _WRONG_SEQUENCE: Final = 10071
 _RACE: Final = 10164
+_NAME_IN_USE: Final = 10058
 _STORE_FAILED: Final = 10077  # of which one reason is the limit
 _PING_EVERY: Final = 2  # seconds: a connection that is cut without a word is noticed after twice that
 _AGAIN_AFTER: Final = 0.2  # seconds between attempts to reconnect
@@ -45,6 +47,25 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
     subject: str
     data: bytes
     headers: Mapping[str, str] = {}
+
+
+class Message(msgspec.Struct, frozen=True, gc=False):
+    """To be written together with others. `expected`: the sequence of the last message on `expected_on`."""
+
+    subject: str
+    data: bytes
+    expected: int | None = None
+    expected_on: str = ""
+
+
+class _Refusal(msgspec.Struct):
+    err_code: int = 0
+    description: str = ""
+
+
+class _Ack(msgspec.Struct):
+    seq: int = 0
+    error: _Refusal | None = None
 
 
 class Link:
@@ -127,14 +148,58 @@ class Link:
         try:
             ack = await self.js.publish(subject, data, timeout=self.patience, headers=sent or None)
         except APIError as error:
-            if error.err_code in (_WRONG_SEQUENCE, _RACE):
-                raise RefusedError(error.err_code == _RACE) from error
-            if error.err_code == _STORE_FAILED and "maximum" in (error.description or ""):
-                raise LogFullError(f"the log of {subject} is full: it takes more when it has been trimmed") from error
-            raise self._unavailable(subject, error) from error
+            raise self._refused(subject, error.err_code or 0, error.description or "") from error
         except (NatsError, OSError, TimeoutError) as error:
             raise self._unavailable(subject, error) from error
         return ack.seq
+
+    def _refused(self, subject: str, code: int, why: str) -> Exception:
+        if code in (_WRONG_SEQUENCE, _RACE):
+            return RefusedError(code == _RACE)
+        if code == _STORE_FAILED and "maximum" in why:
+            return LogFullError(f"the log of {subject} is full: it takes more when it has been trimmed")
+        return self._unavailable(subject, OSError(f"{why} ({code})"))
+
+    async def publish_all(self, messages: Sequence[Message]) -> int:
+        """Append all of these to the stream that they share, one after the other, or none; the sequence of the last."""
+        if not messages:
+            raise ValueError("nothing to write")
+        batch, last = secrets.token_hex(8), len(messages)
+        for number, message in enumerate(messages, 1):
+            headers = {"Nats-Batch-Id": batch, "Nats-Batch-Sequence": str(number)}
+            if message.expected is not None:
+                headers["Nats-Expected-Last-Subject-Sequence"] = str(message.expected)
+                headers["Nats-Expected-Last-Subject-Sequence-Subject"] = message.expected_on
+            if number == last:
+                headers["Nats-Batch-Commit"] = "1"
+            if not self.client.is_connected:
+                raise self._unavailable(message.subject, ConnectionError("not connected"))
+            try:
+                if 1 < number < last:
+                    await self.client.publish(message.subject, message.data, headers=headers)
+                    continue
+                # The first is answered, so that all is not sent in vain, and the last, which decides.
+                answer = await self.client.request(
+                    message.subject, message.data, timeout=self.patience, headers=headers
+                )
+                ack = msgspec.json.decode(answer.data, type=_Ack) if answer.data else _Ack()
+            except (NatsError, OSError, TimeoutError, msgspec.MsgspecError) as error:
+                raise self._unavailable(message.subject, error) from error
+            if ack.error is not None:
+                raise self._refused(message.subject, ack.error.err_code, ack.error.description)
+        if not ack.seq:
+            raise self._unavailable(message.subject, OSError("no sequence in the answer"))
+        return ack.seq
+
+    async def make_stream(self, name: str, config: Mapping[str, object]) -> None:
+        """One that is there stays as it is."""
+        answer = await self.ask(f"$JS.API.STREAM.CREATE.{name}", config)
+        try:
+            error = msgspec.json.decode(answer, type=_Ack).error
+        except msgspec.MsgspecError as wrong:
+            raise self._unavailable(name, wrong) from wrong
+        if error is not None and error.err_code != _NAME_IN_USE:
+            raise self._unavailable(name, OSError(f"{error.description} ({error.err_code})"))
 
     async def last(self, stream: str, subject: str) -> Stored | None:
         """The last message on `subject`, asked of the stream's leader: a follower may be behind."""

@@ -8,7 +8,7 @@ u.STREAM.done.PARTITION   the owner's, refused by the broker unless the token is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Final, TypeVar
 
 from nats.errors import Error as NatsError
@@ -16,10 +16,9 @@ from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfi
 
 from gossamer.cluster.log import Extent, Kind, Record
 from gossamer.cluster.nats_follow import Follow
-from gossamer.cluster.nats_link import Link, RefusedError
+from gossamer.cluster.nats_link import Link, Message, RefusedError
 from gossamer.errors import LogFullError, LogRewoundError, TokenLostError, UnavailableError
 
-_NAME_IN_USE: Final = 10058
 _CLAIM_ROOM: Final = 1 << 16  # bytes that a full stream gets more, so that a partition can be taken at all
 # Seconds before the next try of what the broker calls a race: it refuses all else while something fenced is on its way.
 _RESTS: Final = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -52,17 +51,14 @@ class NatsLog:
                 max_bytes=limit,
                 num_replicas=replicas,
             )
-            try:
-                await log._done(link.js.add_stream(wanted))
-            except UnavailableError as error:
-                if getattr(error.__cause__, "err_code", 0) != _NAME_IN_USE:
-                    raise
+            # The client knows no name yet for what lets several messages be written as one.
+            await link.make_stream(_stream(number), {**wanted.as_dict(), "allow_atomic": True})
         return log
 
     async def owner(self, partition: int) -> Record | None:
         subject = self._subject(Kind.OWN, partition)
         last = await self._link.last(self._stream(partition), subject)
-        return None if last is None else Record(last.sequence, Kind.OWN, last.data)
+        return None if last is None else Record(last.sequence, Kind.OWN, last.data, partition)
 
     async def claim(self, partition: int, data: bytes, token: int) -> int:
         subject = self._subject(Kind.OWN, partition)
@@ -98,15 +94,50 @@ class NatsLog:
                         raise TokenLostError(f"partition {partition} has another owner now") from error
             raise UnavailableError(f"the log of partition {partition} is contended: try again")
 
+    async def write(self, sent: Sequence[tuple[int, bytes]], done: Sequence[tuple[int, int, bytes]]) -> int:
+        """One stream only: what is in several cannot be written as one."""
+        assert self._streams == 1
+        messages = [Message(self._subject(Kind.IN, partition), data) for partition, data in sent]
+        for partition, token, data in done:
+            own = self._subject(Kind.OWN, partition)
+            messages.append(Message(self._subject(Kind.DONE, partition), data, token, own))
+        for rest in _RESTS:
+            await asyncio.sleep(rest)
+            try:
+                return await self._link.publish_all(messages)
+            except RefusedError as error:
+                lost = await self._lost(done)
+                if lost:
+                    raise TokenLostError(f"partitions {lost} have other owners now", tuple(lost)) from error
+        raise UnavailableError("the log is contended: try again")
+
+    async def _lost(self, done: Sequence[tuple[int, int, bytes]]) -> list[int]:
+        tokens = {partition: token for partition, token, _ in done}
+        owners = await asyncio.gather(*(self.owner(partition) for partition in tokens))
+        return [
+            partition
+            for (partition, token), owner in zip(tokens.items(), owners, strict=True)
+            if owner is None or owner.sequence != token
+        ]
+
+    async def follow(self, partitions: Sequence[int], after: int) -> NatsReader:
+        assert self._streams == 1
+        await self._check_end(0, after)
+        subjects = [self._subject(Kind.IN, partition) for partition in partitions]
+        return NatsReader(Follow(self._link, self._stream(0), subjects, after + 1))
+
     async def read(self, partition: int, after: int) -> NatsReader:
+        await self._check_end(partition, after)
+        subjects = [self._subject(kind, partition) for kind in Kind]
+        return NatsReader(Follow(self._link, self._stream(partition), subjects, after + 1))
+
+    async def _check_end(self, partition: int, after: int) -> None:
         extent = await self.extent(partition)
         if extent.last < after:
             raise LogRewoundError(
                 f"{self._stream(partition)} ends at {extent.last}, and {after} was read already:"
                 " the broker has lost its end, which must be sent again"
             )
-        subjects = [self._subject(kind, partition) for kind in Kind]
-        return NatsReader(Follow(self._link, self._stream(partition), subjects, after + 1))
 
     async def trim(self, partition: int, before: int) -> None:
         """By subject: a purge of the stream would take the last claims with it, and with them all tokens."""
@@ -153,10 +184,11 @@ class NatsReader:
         self._follow = follow
 
     async def next(self, patience: float) -> list[Record]:
-        return [
-            Record(stored.sequence, Kind(stored.subject.split(".")[2]), stored.data)
-            for stored in await self._follow.next(patience)
-        ]
+        found = []
+        for stored in await self._follow.next(patience):
+            _, _, kind, partition = stored.subject.split(".")
+            found.append(Record(stored.sequence, Kind(kind), stored.data, int(partition)))
+        return found
 
     async def close(self) -> None:
         await self._follow.close()

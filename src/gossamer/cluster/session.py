@@ -8,7 +8,6 @@ So of a late beat and a revocation one succeeds, and both sides learn which.
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -19,10 +18,10 @@ import msgspec
 
 from gossamer.cluster.coordinator import Coordinator, Entry
 from gossamer.cluster.lease import Observer, Tenure, Terms, boot_time
+from gossamer.config.pins import AGENT_NAME, is_agent_name
 from gossamer.errors import ConfigError, NameTakenError, SessionLostError, UnavailableError
 
 PREFIX: Final = "sess"
-_is_name = re.compile(r"[a-z0-9][a-z0-9-]{0,62}").fullmatch
 
 
 class Over(StrEnum):
@@ -46,8 +45,8 @@ class Beat(msgspec.Struct, frozen=True):
 
 
 def session_key(name: str) -> str:
-    if not _is_name(name):
-        raise ConfigError(f"{name!r} is no name of an agent: up to 63 of a-z, 0-9 and -, a letter or a digit first")
+    if not is_agent_name(name):
+        raise ConfigError(f"{name!r} is no name of an agent: {AGENT_NAME}")
     return f"{PREFIX}.{name}"
 
 
@@ -87,6 +86,7 @@ class Session:
         self._tenure = tenure
         self._clock = clock
         self._lost = False
+        self.telling: Callable[[], tuple[bool, int, int]] = lambda: (False, 0, 0)  # idle, work, pages
 
     @classmethod
     async def open(
@@ -148,7 +148,10 @@ class Session:
         if self._lost:
             raise SessionLostError(f"the session of {self.name} is over")
         if not self._next:
-            self._beat = msgspec.structs.replace(self._beat, beat=self._beat.beat + 1)
+            idle, work, pages = self.telling()
+            self._beat = msgspec.structs.replace(
+                self._beat, beat=self._beat.beat + 1, idle=idle, work=work, pages=pages
+            )
             self._next = msgspec.json.encode(self._beat)
         self._tenure.sent(self._clock())
         revision = await self._coordinator.compare_and_set(session_key(self.name), self._next, self._revision)
@@ -158,10 +161,14 @@ class Session:
         self._revision, self._next = revision, b""
         self._tenure.accepted()
 
+    def beat_due(self) -> float:
+        """Seconds until the next beat."""
+        return self._tenure.beat_due(self._clock())
+
     async def keep(self, rest: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         """Beat until the session is lost, which is raised, or the task is cancelled."""
         while True:
-            await rest(self._tenure.beat_due(self._clock()))
+            await rest(self.beat_due())
             try:
                 await self.renew()
             except UnavailableError:

@@ -4,12 +4,14 @@ from gossamer.config.checks import block_pattern, connect_rule, dns_server, port
 from gossamer.config.hosts import HostRule
 from gossamer.config.hours import Hours, caps_at, hours
 from gossamer.config.identity import default_contact, has_contact, user_agent
-from gossamer.config.load import adopted, changed, live_changes, load, reread
+from gossamer.config.load import adopted, changed, live_changes, load, load_text, local_values, reread
 from gossamer.config.option import Option
 from gossamer.config.options import OPTIONS, Config
+from gossamer.config.pins import Pin
 from gossamer.config.secrets import has_secrets, header, without_login
 from gossamer.config.sections import (
     AgentConfig,
+    ClusterConfig,
     FetchConfig,
     FreshConfig,
     FrontierConfig,
@@ -24,6 +26,7 @@ from gossamer.config.urls import UrlRule
 __all__ = [
     "OPTIONS",
     "AgentConfig",
+    "ClusterConfig",
     "Config",
     "FetchConfig",
     "FreshConfig",
@@ -33,6 +36,7 @@ __all__ = [
     "IndexConfig",
     "Option",
     "ParseConfig",
+    "Pin",
     "PolicyConfig",
     "ScopeConfig",
     "StoreConfig",
@@ -50,6 +54,8 @@ __all__ = [
     "hours",
     "live_changes",
     "load",
+    "load_text",
+    "local_values",
     "port_range",
     "reread",
     "store_directory",

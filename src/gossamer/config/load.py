@@ -11,7 +11,8 @@ from typing import Any
 from gossamer.config.checks import nearest
 from gossamer.config.hosts import read_host_rules, write_host_rules
 from gossamer.config.option import Option
-from gossamer.config.options import OPTIONS, SECTIONS, TABLES, Config
+from gossamer.config.options import FIXED, OPTIONS, SECTIONS, TABLES, Config
+from gossamer.config.pins import read_pins, write_pins
 from gossamer.config.tables import check_intervals
 from gossamer.config.urls import read_url_rules, write_url_rules
 from gossamer.errors import ConfigError
@@ -22,11 +23,17 @@ def load(file: Path | None = None, overrides: Mapping[str, object] | None = None
 
     `resumed` is for the gossamer.toml in a crawl's directory: limits that held for the run that wrote it are left out.
     """
-    values: dict[str, Any] = {}
-    rules: dict[str, Any] = {}
-    if file is not None:
-        given_values, rules = _from_file(file)
-        values = {name: value for name, value in given_values.items() if not (resumed and OPTIONS[name].once)}
+    values, rules = _from_file(file) if file is not None else ({}, {})
+    values = {name: value for name, value in values.items() if not (resumed and OPTIONS[name].once)}
+    return _made(values, rules, overrides)
+
+
+def load_text(text: str, where: str) -> Config:
+    """The same of a TOML text that came from `where`."""
+    return _made(*_from_text(text, where), None)
+
+
+def _made(values: dict[str, Any], rules: dict[str, Any], overrides: Mapping[str, object] | None) -> Config:
     for name, given in (overrides or {}).items():
         if given is not None:
             option = _known(name)
@@ -69,6 +76,19 @@ def reread(file: Path, config: Config) -> Config:
     return found
 
 
+def local_values(file: Path) -> dict[str, Any]:
+    """What a file says of options that may differ between the agents of a crawl; others do not belong there."""
+    values, rules = _from_file(file)
+    for name in [*values, *(f"[{table}]" for table, found in rules.items() if found)]:
+        if name not in OPTIONS or not OPTIONS[name].local:
+            known = ", ".join(option.name for option in OPTIONS.values() if option.local)
+            raise ConfigError(
+                f"{file}: {name} is the same for all agents of a crawl: change it with `gossamer cluster config`; a"
+                f" machine has its own {known}"
+            )
+    return values
+
+
 def live_changes(old: Config, new: Config) -> tuple[Config, list[str], list[str]]:
     """`old` with those changes that a running crawl can take, their names, and the names of the others."""
     taken, others = [], []
@@ -82,6 +102,8 @@ def live_changes(old: Config, new: Config) -> tuple[Config, list[str], list[str]
             sections.setdefault(option.section, {})[option.key] = value
         else:
             others.append(name)
+    if getattr(new, FIXED) != getattr(old, FIXED):
+        others.append(FIXED)
     tables = {name: getattr(new, name) for name in TABLES}
     taken += [name for name, rules in tables.items() if rules != getattr(old, name)]
     changed = {section: dataclasses.replace(getattr(old, section), **values) for section, values in sections.items()}
@@ -96,7 +118,7 @@ def adopted(config: Config, other: Config, names: Iterable[str]) -> Config:
             option = OPTIONS[name]
             sections.setdefault(option.section, {})[option.key] = getattr(getattr(other, option.section), option.key)
     values = {section: dataclasses.replace(getattr(config, section), **new) for section, new in sections.items()}
-    tables = {name: getattr(other, name) for name in TABLES if name in names}
+    tables = {name: getattr(other, name) for name in (*TABLES, FIXED) if name in names}
     found = dataclasses.replace(config, **tables, **values)
     _check_together(found)
     return found
@@ -114,19 +136,26 @@ def to_toml(config: Config) -> str:
             option = OPTIONS[f"{section}.{key}"]
             live = " (live)" if option.live else ""
             lines += [f"# {option.help}{live}", f"{key} = {option.kind.write(getattr(values, key))}"]
-    return "\n".join([*lines, *write_host_rules(config.hosts), *write_url_rules(config.urls)]) + "\n"
+    lines += [*write_pins(config.partitions), *write_host_rules(config.hosts), *write_url_rules(config.urls)]
+    return "\n".join(lines) + "\n"
 
 
 def _from_file(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values of options, and the rules of each kind of table."""
+    try:
+        return _from_text(file.read_bytes().decode("utf-8"), str(file))
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read ({error.strerror}); --config needs a TOML file") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: is not TOML: {error}") from None
+
+
+def _from_text(text: str, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values of options, and the rules of each kind of table. `file` is for messages."""
     import tomllib  # a new crawl has no file to read
 
     try:
-        with file.open("rb") as stream:
-            tables = tomllib.load(stream)
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be read ({error.strerror}); --config needs a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}: is not TOML: {error}") from None
     values = {}
     rules: dict[str, Any] = {}
@@ -135,6 +164,7 @@ def _from_file(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             rules[name] = read_rules(
                 tables.pop(name, {}), lambda read, value, where: _checked(read, value, f"{file}: {where}")
             )
+        rules[FIXED] = read_pins(tables.pop(FIXED, {}))
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
     for section, table in tables.items():

@@ -14,7 +14,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Option:
     """The documentation of an option. `once` options hold for one run and are not taken over by the next; `live` ones
-    may be changed while the crawl runs.
+    may be changed while the crawl runs; `local` ones may differ between agents of a crawl.
     """
 
     kind: Kind[Any]
@@ -24,6 +24,7 @@ class Option:
     metavar: str = ""
     once: bool = False
     live: bool = False
+    local: bool = False
     default: Any = None
     section: str = ""
     key: str = ""

@@ -11,8 +11,10 @@ from typing import Any
 
 from gossamer.config.hosts import HostRule
 from gossamer.config.option import Option
+from gossamer.config.pins import Pin
 from gossamer.config.sections import (
     AgentConfig,
+    ClusterConfig,
     FetchConfig,
     FreshConfig,
     FrontierConfig,
@@ -40,8 +42,10 @@ class Config:
     index: IndexConfig = IndexConfig()
     service: ServiceConfig = ServiceConfig()
     agent: AgentConfig = AgentConfig()
+    cluster: ClusterConfig = ClusterConfig()
     hosts: tuple[HostRule, ...] = ()
     urls: tuple[UrlRule, ...] = ()
+    partitions: tuple[Pin, ...] = ()
 
     def to_toml(self) -> str:
         """Every value, with its meaning as a comment; reads back equal."""
@@ -50,9 +54,10 @@ class Config:
         return to_toml(self)
 
 
-TABLES = ("hosts", "urls")  # named by patterns
+TABLES = ("hosts", "urls")  # named by patterns; live
+FIXED = "partitions"  # a table, too: when a crawl is made
 SECTIONS: dict[str, type[Any]] = {
-    field.name: type(field.default) for field in dataclasses.fields(Config) if field.name not in TABLES
+    field.name: type(field.default) for field in dataclasses.fields(Config) if field.name not in (*TABLES, FIXED)
 }
 
 OPTIONS: dict[str, Option] = {

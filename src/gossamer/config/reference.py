@@ -17,7 +17,8 @@ Every option has a default that a newcomer never needs to touch. Options stand i
 `--config FILE`, and those with a flag on the command line, which wins over the file. A crawl's directory keeps what it
 runs with in `gossamer.toml`; going on with a crawl starts from there, unless another file is given. Only the limits of
 a run (marked *this run*) are not taken over. Options marked *live*, and the tables of hosts and URLs, may be changed in
-`gossamer.toml` while the crawl runs: it takes them up within two seconds, and says so.
+`gossamer.toml` while the crawl runs: it takes them up within two seconds, and says so. Those marked *machine* may be
+given to an agent of a [cluster](cluster.md) for itself; all others hold for all agents of a crawl.
 
 ```toml
 [policy]
@@ -61,6 +62,20 @@ max_pages = 500
 """
 
 
+_PARTITIONS = """\
+## [partitions]
+
+Domains that are pinned to agents of a [cluster](cluster.md#partitions): a rule and the name of an agent. Fixed when a
+crawl is made.
+
+```toml
+[partitions]
+".edu" = "agent-a"
+"example.org" = "agent-b"
+```
+"""
+
+
 def markdown() -> str:
     parts = [_INTRODUCTION]
     for section, cls in SECTIONS.items():
@@ -68,7 +83,7 @@ def markdown() -> str:
         rows = ["| option | flag | default | meaning | cost |", "|---|---|---|---|---|"]
         rows += [_row(option) for option in OPTIONS.values() if option.section == section]
         parts.append("\n".join(rows) + "\n")
-    parts += [_HOSTS, _meanings(HOST_OPTIONS), _URLS, _meanings(URL_OPTIONS)]
+    parts += [_HOSTS, _meanings(HOST_OPTIONS), _URLS, _meanings(URL_OPTIONS), _PARTITIONS]
     return "\n".join(parts)
 
 
@@ -84,7 +99,10 @@ def _row(option: Option) -> str:
         f"`{option.key}`",
         f"`{flag}`" if flag else "",
         default if default in ("none", "empty") else f"`{default}`",
-        option.help + (" *This run.*" if option.once else "") + (" *Live.*" if option.live else ""),
+        option.help
+        + (" *This run.*" if option.once else "")
+        + (" *Live.*" if option.live else "")
+        + (" *Machine.*" if option.local else ""),
         option.cost,
     ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -22,6 +22,7 @@ from gossamer.config import FetchConfig, HostRule
 from gossamer.errors import ConfigError
 from gossamer.fetch.access import HEADERS, Access, Accesses
 from gossamer.fetch.cookies import Jar
+from gossamer.fetch.fence import Fence
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.ports import Ports
 from gossamer.fetch.resolver import Answer, Resolver, ShortageError, literal
@@ -65,10 +66,10 @@ class Fetcher:
         self._loop.add_reader(self._epoll.fileno(), self._on_events)
         self._opened: list[socket.socket] = []
         self._wake: asyncio.Future[None] | None = None
-        self._multi = pycurl.CurlMulti()
         self._highest = _highest_descriptor()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, max(config.connections * 2, min(64, self._highest // 4)))
-        self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
+        self._kept = max(config.connections * 2, min(64, self._highest // 4))  # connections that libcurl keeps
+        self._multi = self._new_multi()
+        self._fence: Fence | None = None
         self._accesses = Accesses(config, hosts, user_agent, resolver.redirect)
         self._usual = self._accesses.usual
         self._jar = Jar(clock)
@@ -77,7 +78,7 @@ class Fetcher:
         self._local_names, self._networks = config.allow_private, bool(networks)
         limits = Limits(config.max_body, config.max_headers, types, max_length, sources)
         options = _options(config, user_agent)
-        self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options)
+        self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options, self._fence)
         self._free: list[Transfer] = []
         self._busy: dict[pycurl.Curl, Transfer] = {}
         self._connections = self._most = config.connections
@@ -87,6 +88,7 @@ class Fetcher:
         self._recovery: asyncio.TimerHandle | None = None
         self._resolving: dict[asyncio.Task[None], Visit] = {}
         self._faults: list[Outcome] = []
+        self._broken: list[Visit] = []  # by the fence, and not yet handed back
         self._spent = 0.0
         self._request_tail = (
             f"\r\nUser-Agent: {user_agent}\r\n" + "".join(f"{line}\r\n" for line in HEADERS) + "\r\n"
@@ -94,7 +96,7 @@ class Fetcher:
 
     @property
     def in_flight(self) -> int:
-        return len(self._busy) + len(self._resolving) + len(self._faults) + len(self._postponed)
+        return len(self._busy) + len(self._resolving) + len(self._faults) + len(self._postponed) + len(self._broken)
 
     @property
     def connections(self) -> int:
@@ -104,6 +106,8 @@ class Fetcher:
     @property
     def room(self) -> int:
         """How many more visits may be started now."""
+        if self._fence is not None and not self._fence.is_open():
+            return 0
         return min(self._connections - self.in_flight, _AT_ONCE)
 
     def change(self, connections: int, hosts: tuple[HostRule, ...]) -> None:
@@ -114,7 +118,20 @@ class Fetcher:
         # Handles that were once told of a host's own settings must be told of the usual ones too.
         self._usual = self._usual and self._accesses.usual
 
+    def fence(self, allowed: Callable[[], bool]) -> None:
+        """Speak to servers only while this says yes; for an agent with a lease, before its first visit.
+
+        It is asked before anything may be sent. When it says no, all visits are broken off and all connections reset,
+        idle ones too; `broken_off` hands the visits back. When it says yes again, visits may be started again.
+        """
+        assert not self._busy
+        assert not self._free
+        self._fence = Fence(allowed, self._opened)
+
     def start(self, visit: Visit) -> None:
+        if self._fence is not None and self._is_over():
+            self._broken.append(visit)
+            return
         host = host_of(visit.url) if visit.robots else visit.host  # robots.txt may be redirected to another host
         if not self._usual and self._accesses.of(host).proxy:
             self._start_through_proxy(visit, host)
@@ -138,7 +155,7 @@ class Fetcher:
     async def wait(self, seconds: float) -> list[Outcome]:
         """Outcomes as soon as there are any, or none after this time."""
         done = self._collect()
-        if not done and seconds > 0:
+        if not done and seconds > 0 and not self._broken:
             await self._sleep(seconds)
             done = self._collect()
         return done
@@ -150,6 +167,59 @@ class Fetcher:
 
     def abort(self, which: Callable[[Visit], bool] = lambda visit: True) -> list[Visit]:
         """Drop those in flight that are meant; gives them."""
+        if self._fence is not None:
+            self._is_over()  # or libcurl would take leave of servers
+        return self._drop(which)
+
+    def broken_off(self) -> list[Visit]:
+        """Visits that the fence ended since this was asked: to be taken after each `wait`, which ends for them."""
+        broken, self._broken = self._broken, []
+        return broken
+
+    def reset(self) -> list[Visit]:
+        """Drop all in flight and close every connection at once, idle ones too; gives the visits."""
+        self._break_off()
+        return self.broken_off()
+
+    async def close(self) -> None:
+        if self._fence is not None:
+            self._fence.shut()
+        self._drop(lambda visit: True)
+        if self._recovery is not None:
+            self._recovery.cancel()
+        for transfer in self._free:
+            transfer.curl.close()
+        self._multi.close()
+        if self._fence is not None:
+            self._fence.close()
+        self._loop.remove_reader(self._epoll.fileno())
+        self._epoll.close()
+        await self._resolver.close()
+
+    # -- breaking off ------------------------------------------------------------------------------------------------
+
+    def _is_over(self) -> bool:
+        """Whether nothing may be sent now; then nothing is in flight any more."""
+        if self._fence is None or self._fence.is_open():
+            return False
+        self._break_off()
+        return True
+
+    def _break_off(self) -> None:
+        fence = self._fence
+        if fence is not None:
+            fence.shut()
+        self._broken = self._drop(lambda visit: True)
+        if fence is None or fence.connected:
+            # libcurl forgets its connections with the handle only.
+            self._multi.close()
+            self._multi = self._new_multi()
+            self._limit_connections(self._connections)
+        if fence is not None:
+            fence.reopen()
+        self.wake()
+
+    def _drop(self, which: Callable[[Visit], bool]) -> list[Visit]:
         dropped = [visit for visit, _ in self._faults if which(visit)]
         self._faults = [outcome for outcome in self._faults if not which(outcome[0])]
         for task, visit in list(self._resolving.items()):
@@ -165,18 +235,15 @@ class Fetcher:
                 del self._busy[curl]
         dropped += filter(which, self._postponed)
         self._postponed = [visit for visit in self._postponed if not which(visit)]
+        dropped += filter(which, self._broken)
+        self._broken = [visit for visit in self._broken if not which(visit)]
         return dropped
 
-    async def close(self) -> None:
-        self.abort()
-        if self._recovery is not None:
-            self._recovery.cancel()
-        for transfer in self._free:
-            transfer.curl.close()
-        self._multi.close()
-        self._loop.remove_reader(self._epoll.fileno())
-        self._epoll.close()
-        await self._resolver.close()
+    def _new_multi(self) -> pycurl.CurlMulti:
+        multi = pycurl.CurlMulti()
+        multi.setopt(pycurl.M_MAXCONNECTS, self._kept)
+        multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
+        return multi
 
     # -- starting ----------------------------------------------------------------------------------------------------
 
@@ -208,12 +275,13 @@ class Fetcher:
             self.wake()
 
     async def _answer(self, visit: Visit, name: str) -> Answer | None:
-        """None when there was no file descriptor to ask with: the visit is begun again later."""
+        """None when there was no file descriptor to ask with: the visit is begun again later; or it is broken off."""
         try:
-            return await self._resolver.resolve(name)
+            answer = await self._resolver.resolve(name)
         except ShortageError:
             self._postpone(visit)
             return None
+        return None if self._is_over() else answer
 
     def _begin(self, visit: Visit, route: Route, now: float) -> None:
         if route.refused and (why := route.refusal(visit.url)):
@@ -272,6 +340,9 @@ class Fetcher:
     # -- finishing ---------------------------------------------------------------------------------------------------
 
     def _collect(self) -> list[Outcome]:
+        fence = self._fence
+        if fence is not None and self._is_over():
+            return []
         if self._postponed:
             self._take_up()
         done, self._faults = self._faults, []
@@ -284,6 +355,8 @@ class Fetcher:
             for connection in self._opened:
                 connection.close()
             self._opened.clear()
+        if fence is not None and self._is_over():
+            return done
         now = self._clock()
         _, finished, failed = multi.info_read(_AT_ONCE)
         for curl in finished:
@@ -365,6 +438,8 @@ class Fetcher:
         if connection.fileno() >= self._highest:
             connection.close()
             raise OSError(errno.EMFILE, "the last file descriptors are for the crawl's own files")
+        if self._fence is not None:
+            self._fence.prepare(connection)
         # libcurl uses a duplicate, under which the kernel goes on reporting events after ours is closed.
         self._epoll.register(connection.fileno(), _EDGES)
         self._opened.append(connection)
@@ -377,6 +452,8 @@ class Fetcher:
         if self._busy:
             own = self._multi.timeout()
             seconds = min(seconds, _TICK, own / 1000 if own >= 0 else _TICK)
+        elif self._fence is not None and self._fence.connected:
+            seconds = min(seconds, _TICK)  # idle connections are reset in time, too
         self._wake = self._loop.create_future()
         timer = self._loop.call_later(max(seconds, 0), self.wake)
         try:

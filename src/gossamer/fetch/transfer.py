@@ -15,6 +15,7 @@ import pycurl
 from gossamer.fetch.access import HEADERS, Access
 from gossamer.fetch.conditions import NONE, condition_lines, usable
 from gossamer.fetch.decode import decoded
+from gossamer.fetch.fence import Fence
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.route import Route
 from gossamer.fetch.sniff import sniffed
@@ -107,9 +108,9 @@ class Transfer:
     """
 
     __slots__ = (
-        "_asked", "_asks_with", "_chunks", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more", "_opened",
-        "_size", "_stopped", "_type", "_wanted", "_watch", "access", "asked_with", "cookie", "curl", "head", "refused",
-        "repeated", "route", "started", "starved", "target", "visit",
+        "_asked", "_asks_with", "_chunks", "_fence", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more",
+        "_opened", "_size", "_stopped", "_type", "_wanted", "_watch", "access", "asked_with", "cookie", "curl", "head",
+        "refused", "repeated", "route", "started", "starved", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -118,6 +119,7 @@ class Transfer:
         limits: Limits,
         watch: Callable[[socket.socket], None],
         options: dict[int, Any],
+        fence: Fence | None = None,
     ) -> None:
         self.curl = pycurl.Curl()
         self.visit: Visit | None = None
@@ -134,6 +136,7 @@ class Transfer:
         self._guard = guard
         self._limits = limits
         self._watch = watch
+        self._fence = fence
         self._asked = self._opened = self._kept = False
         self._asks_with = NONE
         self._head_only = False
@@ -150,7 +153,11 @@ class Transfer:
         setopt(pycurl.HEADERFUNCTION, self._lines.append)
         setopt(pycurl.WRITEFUNCTION, self._on_body)
         setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
-        setopt(pycurl.PREREQFUNCTION, self._before_request)
+        if fence is None:
+            setopt(pycurl.PREREQFUNCTION, self._before_request)
+        else:
+            setopt(pycurl.PREREQFUNCTION, self._before_fenced_request)
+            setopt(pycurl.SOCKOPTFUNCTION, fence.took)
 
     def use(self, access: Access, cookie: str) -> None:
         """How to speak to the host of the next visit; not asked for where all hosts are spoken to in the usual way."""
@@ -356,6 +363,10 @@ class Transfer:
         self._asked = True
         self._kept = not self._opened
         return _OK
+
+    def _before_fenced_request(self, *_: object) -> int:
+        assert self._fence is not None
+        return self._before_request() if self._fence.is_open() else _ABORT
 
     def _open_socket(self, purpose: int, address: Any) -> Any:
         family, kind, protocol, where = address

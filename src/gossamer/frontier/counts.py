@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from gossamer.rules.territory import SLICES, Territory
+
 FORMAT = 2
 
 
@@ -21,7 +23,13 @@ class Counts(msgspec.Struct):
     clean: bool = True
     format: int = FORMAT
     partitions: int = 0
+    pins: tuple[str, ...] = ()  # domains whose partitions are the last of these
     revisits: int = 0  # visits that wait to be made again, their time having come
     due_from: int = 0  # none is due before
     enrolled: bool = False  # every visit that was settled is known to those that are made again
     pattern_pages: dict[str, int] = {}  # pages stored for URLs that match a pattern with a cap
+
+
+def territory_of(counts: Counts) -> Territory:
+    """Which partition a host is in: keys depend on it."""
+    return Territory(counts.partitions - SLICES * len(counts.pins), dict.fromkeys(counts.pins, ""))

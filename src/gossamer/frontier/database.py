@@ -20,12 +20,15 @@ from rocksdict import (
 )
 
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
+from gossamer.frontier import keys
 
 _ROOM = 128 << 20  # bytes that RocksDB needs to write out its memory and to merge files
 _READ_ONLY_MEMORY = 8 << 20
 _VISITS, _HOSTS, _PAYLOADS, _DUE = "default", "hosts", "payloads", "due"  # RocksDB insists on the first name
+_OUTBOX = "outbox"
 
 Changes = dict[bytes, bytes | None]
+Rows = Iterator[tuple[bytes, bytes]]
 
 
 def _options(memory: int) -> dict[str, Options]:
@@ -52,7 +55,9 @@ def _options(memory: int) -> dict[str, Options]:
     due.set_bottommost_compression_type(DBCompressionType.zstd())
     _dictionary(due, level=3, size=64 << 10)
     due.set_block_based_table_factory(_tables(cache, 16 << 10, entries_between_restarts=16, filter_bits=0))
-    return {_VISITS: visits, _HOSTS: hosts, _PAYLOADS: payloads, _DUE: due}
+    # Written, read once from memory, and removed; what it holds is packed already.
+    outbox = _general(8 << 20)
+    return {_VISITS: visits, _HOSTS: hosts, _PAYLOADS: payloads, _DUE: due, _OUTBOX: outbox}
 
 
 def _general(write_buffer: int) -> Options:
@@ -101,7 +106,8 @@ def _tables(cache: Cache, block: int, entries_between_restarts: int, filter_bits
 def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  # its types know nothing of raw mode
     options = _options(memory)
     if access is not None:
-        del options[_PAYLOADS], options[_DUE]  # nobody reads them from outside, and crawls of older versions have none
+        # Nobody reads them from outside, and crawls of older versions have none.
+        del options[_PAYLOADS], options[_DUE], options[_OUTBOX]
         for each in options.values():
             each.create_if_missing(False)
             each.create_missing_column_families(False)
@@ -119,7 +125,9 @@ def _opened(path: Path, memory: int, access: AccessType | None = None) -> Any:  
 class Database:
     """Reads see uncommitted changes by key, scans do not; `commit` makes all of them durable at once, or none.
 
-    Invariant: `visits`, `hosts`, `payloads` and `due` map a key to its new value, or to None where it is to be deleted.
+    Invariant: `visits`, `hosts`, `payloads`, `due`, `outbox` map a key to its new value, or to None where it is to go;
+    `dropped` are the partitions of which nothing is left after the next commit. Of a partition that is `closed`, as it
+    comes or goes, nobody changes anything but `Moving`.
     """
 
     def __init__(self, path: Path, memory: int) -> None:
@@ -128,6 +136,8 @@ class Database:
         self.hosts: Changes = {}
         self.payloads: Changes = {}
         self.due: Changes = {}
+        self.outbox: Changes = {}
+        self.dropped: list[bytes] = []
         self._synced = WriteOptions()
         self._synced.sync = True
         self._full = False
@@ -135,7 +145,10 @@ class Database:
         self._stored_hosts = self._rocks.get_column_family(_HOSTS)
         self._stored_payloads = self._rocks.get_column_family(_PAYLOADS)
         self._stored_due = self._rocks.get_column_family(_DUE)
-        self._handles: list[Any] = [self._rocks.get_column_family_handle(name) for name in (_HOSTS, _PAYLOADS, _DUE)]
+        self._stored_outbox = self._rocks.get_column_family(_OUTBOX)
+        families = _HOSTS, _PAYLOADS, _DUE, _OUTBOX
+        self._handles: list[Any] = [self._rocks.get_column_family_handle(name) for name in families]
+        self.closed = {keys.taking_prefix(key) for key, _ in self.scan_visits(keys.TAKING)}
 
     def visit(self, key: bytes) -> bytes | None:
         if key in self.visits:
@@ -161,13 +174,24 @@ class Database:
         changes = self.visits
         return [changes.get(key, value) for key, value in zip(keys, found, strict=True)]
 
-    def scan_visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def scan_visits(self, prefix: bytes) -> Rows:
         """Committed records of visits whose keys begin with `prefix`."""
         return _scan(self._rocks, prefix, prefix)
 
-    def scan_due(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def scan_due(self, start: bytes) -> Rows:
         """Committed records of what is due from `start` on, in their order."""
         return _scan(self._stored_due, start, b"")
+
+    def snapshot(self, partition: bytes) -> tuple[Rows, Rows, Rows]:
+        """Committed records of the visits and of the hosts of a partition, and all notes, as they are now, whatever is
+        committed until they are read. They hold the database open.
+        """
+        visits, hosts, notes = self._rocks.iter(), self._stored_hosts.iter(), self._rocks.iter()
+        return (
+            _rows(visits, partition, partition),
+            _rows(hosts, partition, partition),
+            _rows(notes, keys.META, keys.META),
+        )
 
     def host(self, key: bytes) -> bytes | None:
         if key in self.hosts:
@@ -181,34 +205,61 @@ class Database:
         value: bytes | None = self._stored_payloads.get(key)
         return value
 
+    def scan_outbox(self) -> Iterator[tuple[bytes, bytes]]:
+        """What was committed and is still to be sent, or kept, in the order of its keys."""
+        return _scan(self._stored_outbox, b"", b"")
+
     def hosts_cursor(self) -> Any:
         """RocksDB's own iterator over committed records of hosts."""
         return self._stored_hosts.iter()
 
-    def scan_hosts(self, start: bytes, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def scan_hosts(self, start: bytes, prefix: bytes) -> Rows:
         """Committed records of hosts from `start` on, as long as keys begin with `prefix`."""
         return _scan(self._stored_hosts, start, prefix)
 
     @property
     def changed(self) -> bool:
-        return bool(self.visits or self.hosts or self.payloads or self.due)
+        return bool(self.visits or self.hosts or self.payloads or self.due or self.outbox or self.dropped)
 
     def commit(self) -> None:
         if not self.changed:
             return
-        batch = WriteBatch(raw_mode=True)
-        _fill(batch, self.visits)
-        for handle, changes in zip(self._handles, (self.hosts, self.payloads, self.due), strict=True):
-            batch.set_default_column_family(handle)
-            _fill(batch, changes)
-        try:
-            self._rocks.write(batch, self._synced)
-        except Exception as error:
-            raise self._failed(error) from error
+        self._write(self._synced, self.visits, self.hosts, self.payloads, self.due, self.outbox, self.dropped)
         self.visits.clear()
         self.hosts.clear()
         self.payloads.clear()
         self.due.clear()
+        self.outbox.clear()
+        self.closed.difference_update(self.dropped)
+        self.dropped.clear()
+
+    def write(self, visits: Changes, hosts: Changes, due: Changes) -> None:
+        """Changes beside those of the next commit, which become durable with it or before, all or none."""
+        self._write(None, visits, hosts, {}, due, {}, [])
+
+    def _write(
+        self,
+        options: WriteOptions | None,
+        visits: Changes,
+        hosts: Changes,
+        payloads: Changes,
+        due: Changes,
+        outbox: Changes,
+        dropped: list[bytes],
+    ) -> None:
+        batch = WriteBatch(raw_mode=True)
+        for start in dropped:
+            end = (int.from_bytes(start, "big") + 1).to_bytes(2, "big")
+            batch.delete_range(start, end)
+            batch.delete_range(start, end, self._handles[0])
+        _fill(batch, visits)
+        for handle, changes in zip(self._handles, (hosts, payloads, due, outbox), strict=True):
+            batch.set_default_column_family(handle)
+            _fill(batch, changes)
+        try:
+            self._rocks.write(batch, options)
+        except Exception as error:
+            raise self._failed(error) from error
 
     @property
     def merging(self) -> bool:
@@ -225,9 +276,9 @@ class Database:
 
     def close(self) -> None:
         self._handles.clear()  # they hold the database open
-        parts = [self._rocks, self._stored_hosts, self._stored_payloads, self._stored_due]
+        parts = [self._rocks, self._stored_hosts, self._stored_payloads, self._stored_due, self._stored_outbox]
         # One that fails is closed by being let go.
-        self._rocks = self._stored_hosts = self._stored_payloads = self._stored_due = None
+        self._rocks = self._stored_hosts = self._stored_payloads = self._stored_due = self._stored_outbox = None
         failed = None
         while parts:
             try:
@@ -254,8 +305,11 @@ def _fill(batch: WriteBatch, changes: Changes) -> None:
             put(key, value)
 
 
-def _scan(rocks: Any, start: bytes, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-    found = rocks.iter()
+def _scan(rocks: Any, start: bytes, prefix: bytes) -> Rows:
+    return _rows(rocks.iter(), start, prefix)
+
+
+def _rows(found: Any, start: bytes, prefix: bytes) -> Rows:
     found.seek(start)
     while found.valid():
         key = found.key()
@@ -284,14 +338,14 @@ class ReadOnlyDatabase:
         value: bytes | None = self._rocks.get(key)
         return value
 
-    def scan_visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def scan_visits(self, prefix: bytes) -> Rows:
         return _scan(self._rocks, prefix, prefix)
 
     def host(self, key: bytes) -> bytes | None:
         value: bytes | None = self._hosts.get(key)
         return value
 
-    def scan_hosts(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def scan_hosts(self, prefix: bytes) -> Rows:
         return _scan(self._hosts, prefix, prefix)
 
     def close(self) -> None:

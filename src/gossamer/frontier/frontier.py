@@ -11,7 +11,7 @@ A crash forgets leases, so those visits are simply still queued.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -19,7 +19,7 @@ import msgspec
 from gossamer.config import FreshConfig, FrontierConfig
 from gossamer.errors import CrawlDirError
 from gossamer.frontier import keys
-from gossamer.frontier.counts import FORMAT, Counts
+from gossamer.frontier.counts import FORMAT, Counts, territory_of
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
@@ -33,6 +33,7 @@ from gossamer.frontier.robots_visits import LEAST_PATIENCE, RobotsVisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
 from gossamer.frontier.settling import Settling, key_of
+from gossamer.frontier.share import Share
 from gossamer.model import Exclusion, Locator, Reason, State, Visit
 from gossamer.rules.policy import Policy
 from gossamer.rules.robots import Robots
@@ -60,7 +61,9 @@ class Frontier:
         now: float,
         fresh: FreshConfig = _NOT_AGAIN,
         rate: float = 0.0,
+        share: Share | None = None,
     ) -> None:
+        """`share`: the part of the web that is this frontier's, if not all of it."""
         self.policy = policy
         self.scope = scope
         self.schedule = Schedule(policy.domain_connections, policy.address_connections)
@@ -68,12 +71,15 @@ class Frontier:
         self._database = Database(path, config.memory)
         self._changes = self._database.visits
         self.counts = self._open(config.partitions)
+        if share is not None:
+            self.counts.partitions, self.counts.pins = share.territory.partitions, share.territory.pins
         # Whoever was stopped abruptly may have visited a host after the last commit: no delay is broken if every host
         # rests once more.
         rested = 0.0 if self.counts.clean else now
         self._roster = Roster(
-            self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested
-        )
+            self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested,
+            share or Share(territory_of(self.counts)),
+        )  # fmt: skip
         self.repeats = Repeats(self._database, self._roster, self.schedule)
         self.review = Review(self._database, self._roster, self.counts, self._enqueue)
         self.revisits = Revisits(self._database, self._roster, self.counts, fresh, policy, rate, self._enqueue_again)
@@ -97,6 +103,8 @@ class Frontier:
             self._domain_hosts,
             self._enqueue,
         )
+        self.foreign = self._intake.foreign
+        self.before_commit: Callable[[Database], None] | None = None  # may add to what is committed
         self._pattern_pages: PatternPages | None = None
         self._limit_patterns(policy)
         self._save_counts(clean=False)  # before anybody is visited
@@ -127,9 +135,17 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
+    def send_source(self, url: str, depth: int, hops: int, listed: bool, hosts: set[str]) -> None:
+        """The same, of another agent's host; it speaks for these hosts."""
+        self._intake.send_source(url, depth, hops, listed, hosts)
+
     def unknown(self, urls: list[str], depth: int) -> int:
         """How many of these, normalised and that far from a seed, belong to the crawl and are new to it."""
         return self._intake.unknown(urls, depth)
+
+    def is_away(self, url: str) -> bool:
+        """Whether it is for another agent."""
+        return self._intake.is_away(url)
 
     def stored(self, url: str) -> Locator | None:
         """Where the last response of a URL is."""
@@ -157,6 +173,27 @@ class Frontier:
         host.level(priority).put(entry, self.counts)
         roster.touch(host)
         self._settling.offer(host, self._now)
+
+    # -- partitions that come and go ---------------------------------------------------------------------------------
+
+    def partition(self, host: str) -> bytes:
+        return self._roster.prefix(host)[:2]
+
+    def opened(self, partition: bytes) -> None:
+        """It is ours, and all of it is in the database."""
+        self._roster.opened(partition)
+
+    def closed(self, partition: bytes) -> None:
+        """None of its hosts is visited any more."""
+        self._roster.closed(partition)
+
+    def in_hand(self, partition: bytes) -> int:
+        """Visits of its hosts."""
+        return self._roster.in_hand(partition)
+
+    def outbox(self) -> Iterator[tuple[bytes, bytes]]:
+        """What commits have left for others, as of the last one."""
+        return self._database.scan_outbox()
 
     # -- lease -------------------------------------------------------------------------------------------------------
 
@@ -391,6 +428,8 @@ class Frontier:
         self._save_counts(clean)
         for name, value in meta.items():
             self._changes[keys.META + name.encode()] = value
+        if self.before_commit is not None:
+            self.before_commit(self._database)
         self._database.commit()
         self._roster.committed(self._now)
         if self._domain_hosts is not None:

@@ -248,9 +248,10 @@ class HostQueue:
     """Invariants: at most `manners.connections` entries are leased; what is leased is settled in no chunk."""
 
     __slots__ = (
-        "added_delay", "address", "burst", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures", "fresh",
-        "front", "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages", "place",
-        "prefix", "robots", "robots_at", "robots_failing", "spot", "trouble", "turn", "twins", "visits", "yields",
+        "added_delay", "address", "burst", "closed", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures",
+        "fresh", "front", "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages",
+        "place", "prefix", "robots", "robots_at", "robots_failing", "spot", "trouble", "turn", "twins", "visits",
+        "yields",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -286,6 +287,7 @@ class HostQueue:
         self.place = Place.IDLE
         self.spot = 0  # in the order of those that are ready
         self.dirty = False
+        self.closed = False  # its partition is being given up
 
     def load(self, record: keys.HostRecord) -> None:
         self.due = record.due
@@ -347,10 +349,10 @@ class HostQueue:
 
     @property
     def open(self) -> bool:
-        """A visit may be leased: an entry waits, the host is not blocked and no mirror, not enough are in hand, and
-        robots.txt is not (it goes first).
+        """A visit may be leased: an entry waits, the host is ours, not blocked and no mirror, not enough are in hand,
+        and robots.txt is not (it goes first).
         """
-        if self.manners.blocked or self.mirrors:
+        if self.manners.blocked or self.closed or self.mirrors:
             return False
         leased = self.leased
         if leased and (len(leased) >= self.manners.connections or ROBOTS in leased):
@@ -417,7 +419,7 @@ class HostQueue:
 class Origin:
     """Where URLs begin, such as https://example.org:8080, and the host it is of, if that is in memory."""
 
-    __slots__ = ("host", "host_prefix", "let_in", "manners", "met", "name", "prefix", "scheme")
+    __slots__ = ("away", "host", "host_prefix", "let_in", "manners", "met", "name", "prefix", "scheme")
 
     def __init__(self, name: str, scheme: str, host_prefix: bytes, manners: Manners) -> None:
         self.name = name  # of the host
@@ -425,6 +427,7 @@ class Origin:
         self.host_prefix = host_prefix
         self.prefix = keys.visits_of(host_prefix) + scheme.encode()  # of its visits
         self.manners = manners
+        self.away = False  # its partition is not ours
         self.met = False  # the host is certainly known
         self.let_in: bool | None = None  # by the limit of hosts of its domain; None: not asked yet
         self.host: HostQueue | None = None

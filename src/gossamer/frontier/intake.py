@@ -8,6 +8,7 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
+from gossamer.frontier.foreign import Foreign, Sent
 from gossamer.frontier.hosts import Origin
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.roster import Roster
@@ -52,6 +53,7 @@ class Intake:
         self._max_depth = max_depth
         self._domain_hosts = domain_hosts
         self._enqueue = enqueue
+        self.foreign = Foreign()
 
     def add(self, urls: list[str], depth: int, priority: int, hops: int, suspect: bool) -> None:
         """`hops`: redirects that led here, one after the other. `suspect`: found on a page that brought nothing new."""
@@ -75,6 +77,9 @@ class Intake:
             for url in urls:
                 cut = url.index("/", 8)
                 origin = origins.get(url[:cut]) or find(url[:cut])
+                if origin.away:
+                    self._hand_over(origin, url, depth, priority, hops)
+                    continue
                 path = url[cut:]
                 wanted.append((origin, path, url, depth, priority, hops))
                 visits.append(origin.prefix + path.encode())
@@ -105,16 +110,32 @@ class Intake:
                 fixed = by_url.priority(url, fixed)
             enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
 
+    def _hand_over(self, origin: Origin, url: str, depth: int, priority: int, hops: int) -> None:
+        """To whom it belongs, unless that one would not want it either. Of its seeds nothing is known here."""
+        if (depth and self._scope.judge(url, anywhere=True)) or hops & keys.HOPS > MOST_REDIRECTS:
+            return
+        self.foreign.add(origin.host_prefix[:2], url, depth, priority, hops)
+
+    def is_away(self, url: str) -> bool:
+        return self._roster.origin(split(url)[0]).away
+
     def unknown(self, urls: list[str], depth: int) -> int:
         """How many of these belong to the crawl and are new to it."""
         if self._max_depth is not None and depth > self._max_depth:
             return 0
         judge, changes = self._scope.judge, self._changes
-        found = [self._roster.key_of(url) for url in urls if not judge(url)]
+        found = [self._roster.key_of(url) for url in urls if not judge(url) and not self.is_away(url)]
         if not found:
             return 0
         known = zip(found, self._database.known(found), strict=True)
         return sum([not (is_known or key in changes) for key, is_known in known])
+
+    def send_source(self, url: str, depth: int, hops: int, listed: bool, hosts: set[str]) -> None:
+        """A sitemap on another agent's host, which speaks for these."""
+        if hops > MOST_REDIRECTS or self._scope.judge_source(url) or not self._recent.fresh([url]):
+            return
+        origin = self._roster.origin(split(url)[0])
+        self.foreign.add_source(origin.host_prefix[:2], Sent(url, depth, hops, listed, tuple(sorted(hosts))))
 
     def add_source(self, url: str, depth: int, hops: int, listed: bool, again: bool) -> None:
         """It may be on any host. One that was left out as a page is visited after all, and one that was read is read

@@ -34,12 +34,15 @@ from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
 SCHEME_NAMES = {code: name for name, code in SCHEMES.items()}
+ELSEWHERE = 0xFFFF  # instead of the number of a file: another agent has stored it
 LAST, ASIDE = 9, 10  # priorities: after everything else; not at all, while repetitions are skipped
 EPOCH_BITS = 25  # of a number: that many numbers share an epoch, so the index holds a host once for some million URLs
 
 # state, depth, status, fetched_at, tries; file, offset and length in the store; digest, changes seen
 _HISTORY = struct.Struct("<BBHIBHII8sH")
-_DIGEST = struct.calcsize("<BBHIBHII")
+HISTORY_SIZE = _HISTORY.size  # bytes of a visit's record, at least, once it has a history
+_FILE, _LENGTH, _DIGEST = (struct.calcsize(fields) for fields in ("<BBHIB", "<BBHIBHI", "<BBHIBHII"))
+_NONE = bytes(4)
 _LONGEST = 200  # bytes of a validator; longer ones are useless anyway
 # due, seen, hash of the main text, URLs gained; found unchanged, and not found at all, in a row
 _AGAIN = struct.Struct("<I5sIBBB")
@@ -53,6 +56,7 @@ _INDEX = struct.Struct(">2sBII")
 _DEPTH_0 = 32  # depth and tries are written as characters, none of them a line feed
 
 META = b"\xff\xffm"
+TAKING = META + b"taking "
 INDEX = b"\xff\xfe"
 RECORD = b"a"
 ROBOTS = b"b"
@@ -63,6 +67,16 @@ QUEUE = b"q"
 
 def partition_prefix(partition: int) -> bytes:
     return partition.to_bytes(2, "big")
+
+
+def taking_key(partition: int) -> bytes:
+    """There while not all of a partition is here: it comes, or goes."""
+    return TAKING + b"%d" % partition
+
+
+def taking_prefix(key: bytes) -> bytes:
+    """Of the partition that such a key is about."""
+    return partition_prefix(int(key[len(TAKING) :]))
 
 
 # -- visits --------------------------------------------------------------------------------------------------------
@@ -92,12 +106,13 @@ def pack_history(
     validators: tuple[bytes, bytes] = (b"", b""),
     again: bytes = b"",
 ) -> bytes:
-    """`stored` is (file number, offset, length) of the WARC record; `validators` are ETag and Last-Modified as sent;
-    `again` is what `pack_again` made, of a visit that is to be made again.
+    """`stored` is (file number, offset, length) of the WARC record; a page of which there is only the `digest` is
+    stored elsewhere. `validators` are ETag and Last-Modified as sent; `again` is what `pack_again` made, of a visit
+    that is to be made again.
     """
     if isinstance(stored, Locator):
         stored = stored.file, stored.offset, stored.length
-    file, offset, length = stored or (0, 0, 0)
+    file, offset, length = stored or ((ELSEWHERE, 0, 1) if digest else (0, 0, 0))
     depth, tries, changes = min(depth, 255), min(tries, 255), min(changes, 65535)
     packed = _HISTORY.pack(state, depth, status, int(fetched_at), tries, file, offset, length, digest[:8], changes)
     etag, modified = validators
@@ -162,8 +177,8 @@ def read_before(value: bytes) -> Before:
     reason, etag, modified, again = value[_HISTORY.size :].split(b"\0", 3)
     _, seen, text, gained, unchanged, missing = _AGAIN.unpack(again)
     return Before(
-        State(state), status, float(fetched_at), digest if length else b"", Locator(file, offset, length) if length
-        else None, (etag, modified), changes, reason.decode("latin-1"), seen, text, gained, unchanged, missing,
+        State(state), status, float(fetched_at), digest if length else b"", _locator(file, offset, length),
+        (etag, modified), changes, reason.decode("latin-1"), seen, text, gained, unchanged, missing,
     )  # fmt: skip
 
 
@@ -190,16 +205,26 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     due, seen, *_ = _AGAIN.unpack(parts[3]) if has_again(value) else (0, b"")
     return VisitRecord(
         url, State(state), depth, status, float(fetched_at), tries, reason, digest.hex() if length else "", changes,
-        etag, modified, Locator(file, offset, length) if length else None, float(due), seen,
+        etag, modified, _locator(file, offset, length), float(due), seen,
     )  # fmt: skip
 
 
 def read_stored(value: bytes) -> Locator | None:
-    """Where what a visit brought is stored."""
+    """Where what a visit brought is stored; None: nothing is, or not by this agent."""
     if len(value) < _HISTORY.size:
         return None
-    file, offset, length = _HISTORY.unpack_from(value)[5:8]
-    return Locator(file, offset, length) if length else None
+    return _locator(*_HISTORY.unpack_from(value)[5:8])
+
+
+def _locator(file: int, offset: int, length: int) -> Locator | None:
+    return Locator(file, offset, length) if length and file != ELSEWHERE else None
+
+
+def with_elsewhere(value: bytes) -> bytes:
+    """The same visit, as another agent has it: what is stored is not here."""
+    if len(value) < _HISTORY.size or value[_LENGTH:_DIGEST] == _NONE:
+        return value
+    return b"%b\xff\xff%b" % (value[:_FILE], value[_FILE + 2 :])
 
 
 def outcome_of(value: bytes) -> bytes:

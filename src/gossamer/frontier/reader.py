@@ -11,7 +11,7 @@ import msgspec
 
 from gossamer.config import FreshConfig
 from gossamer.frontier import keys
-from gossamer.frontier.counts import Counts
+from gossamer.frontier.counts import Counts, territory_of
 from gossamer.frontier.database import ReadOnlyDatabase
 from gossamer.frontier.hosts import FIRST, Chunk
 from gossamer.frontier.intervals import KEPT, Kept, read_kept
@@ -19,7 +19,6 @@ from gossamer.frontier.notes import Notes, read_notes
 from gossamer.frontier.outlook import Circumstances, HostEstimate, Outlook, estimate, outlook
 from gossamer.frontier.rulebook import read_rules
 from gossamer.model import State, VisitRecord
-from gossamer.model.domain import partition_of, registered_domain
 from gossamer.model.url import host_of, split
 from gossamer.rules.policy import Manners, Policy
 from gossamer.rules.robots import Robots
@@ -260,7 +259,7 @@ class FrontierReader:
                 )
 
     def _prefix(self, host: str) -> bytes:
-        partition = partition_of(registered_domain(host), self.counts().partitions)
+        partition = territory_of(self.counts()).partition(host)
         return keys.host_prefix(keys.partition_prefix(partition), host)
 
     def refresh(self) -> None:

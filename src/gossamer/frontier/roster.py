@@ -13,7 +13,8 @@ from gossamer.frontier.notes import Notes, pack_notes, read_notes
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.rulebook import read_rules
 from gossamer.frontier.schedule import Schedule
-from gossamer.model.domain import partition_of, registered_domain
+from gossamer.frontier.share import Share
+from gossamer.model.domain import registered_domain
 from gossamer.model.url import host_of, split
 from gossamer.rules.policy import Policy
 
@@ -46,6 +47,7 @@ class Roster:
         room: int,
         opened: float,
         rested: float,
+        share: Share,
     ) -> None:
         """`room`: entries of a host in memory. `rested`: nobody is visited before its delay has passed since then (0
         after a clean stop).
@@ -63,6 +65,7 @@ class Roster:
         self._most_room = room
         self._opened = opened
         self._rested = rested
+        self._share = share
         self._late: dict[bytes, dict[int, list[Chunk]]] = {}  # host on disk -> priority -> found since the last commit
         self._met = Recent(_HOSTS_MET)  # that are certainly known: to ask the disk reads a block of a host's queue
         self._dirty: list[HostQueue] = []
@@ -84,12 +87,13 @@ class Roster:
         scheme = keys.SCHEMES[text.partition(":")[0]]
         prefix = self._prefix(name, registered_domain(name)) if host is None else host.prefix
         found = self.origins[text] = Origin(name, scheme, prefix, self._policy.manners(name))
+        found.away = self._share.is_away(prefix)
         if host is not None:
             self._belongs(found, host)
         return found
 
     def _prefix(self, name: str, domain: str) -> bytes:
-        return keys.host_prefix(keys.partition_prefix(partition_of(domain, self._counts.partitions)), name)
+        return keys.host_prefix(keys.partition_prefix(self._share.place(domain)), name)
 
     def prefix(self, name: str) -> bytes:
         """Of the keys of a host, in memory or not."""
@@ -161,6 +165,7 @@ class Roster:
         domain = registered_domain(name)
         prefix = self._prefix(name, domain)
         host = self.hosts[name] = HostQueue(name, domain, self._policy.manners(name), prefix)
+        host.closed = self._share.is_closed(prefix)
         record = self._read(host)
         if record is None:
             record = keys.HostRecord()
@@ -230,8 +235,9 @@ class Roster:
         if host.due > self.now + 2 * longest:  # the clock was set back since
             host.due = self._opened + longest
         self._give_chance(host)
-        if self._rested:
-            host.due = max(host.due, self._rested + host.delay)
+        rested, gap = self._share.rested(host.prefix, self._rested)
+        if rested:
+            host.due = max(host.due, rested + max(host.delay, gap))
 
     def _give_chance(self, host: HostQueue) -> bool:
         """A new run, or an operator, gives a host one more, whatever was thought of it before."""
@@ -266,6 +272,29 @@ class Roster:
             origin.manners = policy.manners(origin.name)
         self._somebody_waits()  # perhaps a host on disk was blocked
         return list(self.hosts.values())
+
+    # -- partitions that come and go ---------------------------------------------------------------------------------
+
+    def opened(self, partition: bytes) -> None:
+        """A partition has become this frontier's: it is all on disk, and whatever was thought of its hosts is old."""
+        for origin in self.origins.values():
+            if origin.host_prefix[:2] == partition:
+                origin.away, origin.met, origin.let_in = False, False, None
+        self._somebody_waits()
+
+    def closed(self, partition: bytes) -> None:
+        """None of its hosts is visited any more; what is in hand comes in. Its URLs are for others from now on."""
+        for origin in self.origins.values():
+            if origin.host_prefix[:2] == partition:
+                origin.away = True
+        for host in self.hosts.values():
+            if host.prefix[:2] == partition:
+                host.closed = True
+                self._schedule.drop(host)
+
+    def in_hand(self, partition: bytes) -> int:
+        """Visits of its hosts."""
+        return sum([len(host.leased) for host in self.hosts.values() if host.prefix[:2] == partition])
 
     def touch(self, host: HostQueue) -> None:
         """It must be written at the next commit."""
@@ -304,7 +333,7 @@ class Roster:
 
     def _awake(self, name: str, now: float) -> HostQueue | None:
         """A host from disk, unless it rests for long, is blocked, or repeats another one or itself."""
-        if self._policy.manners(name).blocked:
+        if self._policy.manners(name).blocked or self._share.is_away(self.prefix(name)):
             self._left = True
             return None
         host = self._load(name)

@@ -87,10 +87,10 @@ class Scope:
         self.load((host,))
         return host
 
-    def judge(self, url: str) -> Judgement:
-        """Empty when the normalised URL belongs, or else the rule that excludes it."""
+    def judge(self, url: str, anywhere: bool = False) -> Judgement:
+        """Empty when the normalised URL belongs, or else the rule that excludes it. `anywhere`: whatever its host."""
         slash = url.find("/", 8)
-        if not self._everywhere:
+        if not self._everywhere and not anywhere:
             origin = url[:slash]
             inside = self._inside.get(origin)
             if inside is None:

@@ -72,4 +72,5 @@ class ServiceConfig:
         cost="A process of about 100 MB. With keys (gossamer keys add) each request needs one.",
         flag="--serve",
         metavar="PORT",
+        local=True,
     )

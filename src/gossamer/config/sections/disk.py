@@ -36,6 +36,7 @@ class FrontierConfig:
         Size(1024**2),
         "Block cache of the database.",
         cost="This much memory; too little means more reads from disk.",
+        local=True,
     )
     partitions: int = declare(
         256,
@@ -56,6 +57,7 @@ class StoreConfig:
         cost="One more fsync a commit each. A disk with less than 64 MiB left gets no pages while another has more.",
         flag="--store",
         metavar="DIR=SHARE",
+        local=True,
     )
     warc_size: int = declare(
         1_000_000_000,
@@ -87,6 +89,7 @@ class IndexConfig:
         "Index pages while they are crawled, so that gossamer search finds them seconds later.",
         cost="Up to one more core, at low priority, and disk for the text of the pages; pages are fetched no slower.",
         flag="--index",
+        local=True,
     )
     buffer: int = declare(
         64 * 1024**2,

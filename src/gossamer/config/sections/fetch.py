@@ -23,6 +23,7 @@ class FetchConfig:
         flag="--connections",
         metavar="N",
         live=True,
+        local=True,
     )
     timeout: float = declare(
         60.0,
@@ -90,6 +91,7 @@ class FetchConfig:
         cost="Names that match are not resolved; whatever answers there is stored under their name.",
         flag="--connect",
         metavar="PATTERN=IP:PORT",
+        local=True,
     )
     dns: tuple[str, ...] = declare(
         (),
@@ -98,6 +100,7 @@ class FetchConfig:
         cost="Every new host costs each of them one or two questions.",
         flag="--dns",
         metavar="IP[:PORT]",
+        local=True,
     )
     proxy: str = declare(
         "",
@@ -106,6 +109,7 @@ class FetchConfig:
         " environment is not asked for one.",
         cost="Where the proxy connects to is judged only as far as this machine can tell.",
         secret=True,
+        local=True,
     )
     cookies: bool = declare(
         False,

@@ -7,18 +7,15 @@ several, so that when its agent fails the others share what it leaves behind.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
+from gossamer.config.pins import MOST_PINS, check_pin
 from gossamer.errors import ConfigError
 from gossamer.model.domain import partition_of, registered_domain
 
 SLICES: Final = 8  # partitions of a pin
-MOST_PINS: Final = 1000
 MOST_PARTITIONS: Final = 0xFFFE - MOST_PINS * SLICES  # keys of the frontier begin with two bytes, and two are taken
-_LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_is_domain = re.compile(rf"\.?{_LABEL}(?:\.{_LABEL}){{0,9}}").fullmatch
 
 
 class Territory:
@@ -43,8 +40,16 @@ class Territory:
         """All of them, pinned ones included."""
         return self.hashed + SLICES * len(self._agents)
 
+    @property
+    def pins(self) -> tuple[str, ...]:
+        """The rules, in the order of their partitions."""
+        return tuple(self._agents)
+
     def partition(self, host: str) -> int:
-        domain = registered_domain(host)
+        return self.place(registered_domain(host))
+
+    def place(self, domain: str) -> int:
+        """The partition of a registered domain."""
         rule = self.rule(domain)
         if rule is None:
             return partition_of(domain, self.hashed)
@@ -68,10 +73,10 @@ class Territory:
 
 
 def _check(rule: str) -> None:
-    if not _is_domain(rule):
-        raise ConfigError(
-            f"[partitions] {rule!r} is no domain: write .edu for all below edu, or example.org for that one"
-        )
+    try:
+        check_pin(rule)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
     name = rule.removeprefix(".")
     whole = registered_domain(f"x{rule}" if rule[0] == "." else rule)
     if len(whole) < len(rule):

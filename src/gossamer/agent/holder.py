@@ -1,0 +1,324 @@
+"""The partitions of an agent: it takes and gives up what the plan says, and loses none of their URLs.
+
+    take      claim, restore the last checkpoint, apply what was done since, own it, take in what others sent since
+    give up   close it, wait for what is in hand, commit, wait until the log has it, give up the claim, drop it here
+
+What was worked on in this directory, and claimed by nobody since, is resumed from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from typing import Final, TypeVar
+
+import msgspec
+
+from gossamer.agent.exchange import Exchange
+from gossamer.cluster.batch import Group, decode
+from gossamer.cluster.checkpoints import Checkpoints
+from gossamer.cluster.log import Kind, Log
+from gossamer.cluster.ownership import Holding, Ownership
+from gossamer.errors import BatchError, DiffError, ObjectsError, TokenLostError, UnavailableError
+from gossamer.frontier import Frontier
+from gossamer.frontier.diffs import DiffReader
+from gossamer.frontier.share import Part
+
+T = TypeVar("T")
+
+_AT_ONCE: Final = 16  # partitions that come or go together
+_LOOK_EVERY: Final = 0.02  # seconds, for what is in hand
+_LONGEST: Final = 5.0  # seconds for which what is in hand is waited for
+_PATIENCE: Final = 3.0  # for the log
+
+
+class Kept(msgspec.Struct):
+    """What each commit says of the partitions here: up to which place of the log they have what others sent."""
+
+    taken: dict[int, int] = {}
+
+
+class Holder:
+    """Invariant: a partition is in `share.owned` only while it is claimed by this session, and all of it is here."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        share: Part,
+        log: Log,
+        ownership: Ownership,
+        checkpoints: Checkpoints,
+        exchange: Exchange,
+        commit: Callable[[], None],
+        break_off: Callable[[Callable[[str], bool]], None],
+        receive: Callable[[Group], None],
+        about: Callable[[str], str | None],
+        clock: Callable[[], float],
+        notice: Callable[[str], None],
+    ) -> None:
+        """`break_off` drops visits in flight of hosts that it is given a test for; `about` gives the host that a note of
+        the agent is about.
+        """
+        self._frontier = frontier
+        self._moving = frontier.moving(about)
+        self._share = share
+        self._log = log
+        self._ownership = ownership
+        self._checkpoints = checkpoints
+        self._exchange = exchange
+        self._commit = commit
+        self._break_off = break_off
+        self._receive = receive
+        self._clock = clock
+        self._notice = notice
+        self._holdings: dict[int, Holding] = {}
+        self._here: set[int] = set()  # all of it is in the database
+        self._gone: set[int] = set()  # lost, and still to be dropped
+        self._busy: set[int] = set()
+        self.wanted: frozenset[int] = frozenset()
+        self.moves = 0
+
+    @property
+    def settled(self) -> bool:
+        """It has what the plan says, no more and no less."""
+        return not self._busy and not self._gone and self._holdings.keys() == self.wanted
+
+    @property
+    def held(self) -> int:
+        return len(self._holdings)
+
+    def reads(self, partition: int) -> bool:
+        """Whether what others send to it is to be taken in."""
+        return _prefix(partition) in self._share.owned
+
+    def kept(self) -> bytes:
+        """For the commit."""
+        taken = self._exchange.taken
+        return msgspec.msgpack.encode(Kept({partition: taken.get(partition, 0) for partition in self._here}))
+
+    async def resume(self, stored: bytes | None) -> None:
+        """Claim again what was here when this directory was last used; to be done before anything is sent."""
+        await self._run(self._moving.drop(partition) for partition in self._moving.leftovers())
+        kept = Kept() if stored is None else msgspec.msgpack.decode(stored, type=Kept)
+        self._here = set(kept.taken)
+        holdings = await _some(self._ownership.take, sorted(kept.taken))
+        lost = []
+        for (partition, taken), holding in zip(sorted(kept.taken.items()), holdings, strict=True):
+            if holding is not None and holding.resumed:
+                self._own(holding, taken)
+            else:
+                lost.append(partition)
+                if holding is not None:  # claimed, and another one had it meanwhile: it is read anew
+                    await self._ownership.give_up(holding)
+        if lost:
+            self._exchange.drop(lost)
+            self._gone.update(lost)
+            await self._forget_lost()
+
+    def lose(self, partitions: Iterable[int]) -> None:
+        """Others have taken these: they are nobody's here from this moment on."""
+        for partition in partitions:
+            self._holdings.pop(partition, None)
+            self._close(partition)
+            self._gone.add(partition)
+
+    async def reconcile(self, wanted: Iterable[int]) -> None:
+        """Towards the plan, as far as that is possible now."""
+        self.wanted = frozenset(wanted)
+        await self._forget_lost()
+        surplus = sorted(self._holdings.keys() - self.wanted)
+        if surplus:
+            await self._give_up(surplus)
+        missing = sorted(self.wanted - self._holdings.keys())
+        if missing:
+            await _some(self._take, missing)
+
+    # -- take --------------------------------------------------------------------------------------------------------
+
+    async def _take(self, partition: int) -> None:
+        if partition in self._busy or partition in self._gone:
+            return
+        self._busy.add(partition)
+        try:
+            holding = await self._ownership.take(partition)
+            if holding is None:
+                return
+            if holding.resumed and partition in self._here:
+                self._own(holding, self._exchange.taken.get(partition, 0))
+                return
+            late = await self._restore(partition, holding.token)
+            self._here.add(partition)
+            self._own(holding, holding.token)
+            for group in late:
+                self._receive(group)
+            self._commit()
+        except UnavailableError:
+            pass  # again, the next time
+        except TokenLostError:
+            self.lose([partition])
+        except (ObjectsError, DiffError) as error:
+            self._notice(f"cluster: partition {partition} cannot be taken: {error}")
+        finally:
+            self._busy.discard(partition)
+
+    async def _restore(self, partition: int, token: int) -> list[Group]:
+        """All that is known of a partition, up to our claim, into the database; gives what others sent since."""
+        moving = self._moving
+        self._here.discard(partition)
+        await self._run([moving.drop(partition)])
+        self._commit()
+        checkpoint = await self._checkpoints.load(partition)
+        if checkpoint is None:
+            moving.begin(partition)
+        else:
+            pieces = [piece async for piece in self._checkpoints.open(checkpoint)]
+            await self._run([moving.take_in(partition, pieces)])
+        applied, taken = (checkpoint.sequence, checkpoint.taken) if checkpoint else (0, 0)
+        diffs, others = DiffReader(partition), dict[int, bytes]()
+        reader = await self._log.read(partition, min(taken, applied))
+        try:
+            ours = False
+            while not ours:
+                records = await reader.next(_PATIENCE)
+                if not records:
+                    raise UnavailableError("the log does not give our own claim: try again")
+                for record in records:
+                    if record.kind is Kind.OWN:
+                        diffs.drop()
+                        ours = ours or record.sequence >= token
+                    elif record.kind is Kind.IN:
+                        others[record.sequence] = record.data
+                    elif record.sequence > applied and (diff := diffs.feed(record.data)) is not None:
+                        moving.apply(partition, diff)
+                        taken = max(taken, diff.taken)
+                await asyncio.sleep(0)
+        finally:
+            await reader.close()
+        await self._run([moving.finish(partition)])
+        found: list[Group] = []
+        for sequence, data in sorted(others.items()):
+            if taken < sequence < token:
+                try:
+                    found += decode(data)
+                except BatchError as error:
+                    self._notice(f"cluster: message {sequence} for partition {partition} is left out: {error}")
+        return found
+
+    def _own(self, holding: Holding, taken: int) -> None:
+        partition = holding.partition
+        self._holdings[partition] = holding
+        self._here.add(partition)
+        self._share.take(_prefix(partition), self._clock())
+        self._frontier.opened(_prefix(partition))
+        self._exchange.hold(partition, holding.token, taken)
+        self.moves += 1
+
+    # -- checkpoints -------------------------------------------------------------------------------------------------
+
+    async def checkpoint(self, partition: int) -> None:
+        """As of now; the log need not keep what the one before has."""
+        holding = self._holdings.get(partition)
+        if holding is None or partition in self._busy:
+            return
+        self._busy.add(partition)
+        try:
+            self._commit()
+            pieces, taken = self._moving.export(partition), self._exchange.taken[partition]
+            sequence = await self._exchange.flushed(partition)
+            before = await self._checkpoints.load(partition)
+            await self._checkpoints.save(partition, holding.token, sequence, taken, _gently(pieces))
+            self._exchange.bytes_since[partition] = 0
+            if before is not None:
+                await self._log.trim(partition, before.covers + 1)
+        except TokenLostError:
+            self._exchange.drop([partition])
+            self.lose([partition])
+        finally:
+            self._busy.discard(partition)
+
+    # -- give up -----------------------------------------------------------------------------------------------------
+
+    async def _give_up(self, partitions: list[int]) -> None:
+        for partition in partitions:
+            self._busy.add(partition)
+            self._close(partition)
+            self._exchange.stop_reading(partition)
+        try:
+            await self._wait_for_visits(partitions)
+            self._commit()
+            await self._exchange.flushed(partitions[0])
+            await _some(self._release, [partition for partition in partitions if partition in self._holdings])
+            self._commit()
+        finally:
+            self._busy.difference_update(partitions)
+
+    async def _release(self, partition: int) -> None:
+        try:
+            await self._ownership.give_up(self._holdings[partition])
+        except UnavailableError:
+            return  # it stays ours, closed; the next time it is given up again
+        except TokenLostError:
+            pass
+        self._holdings.pop(partition, None)
+        self._exchange.drop([partition])
+        await self._drop(partition)
+
+    async def _wait_for_visits(self, partitions: Iterable[int]) -> None:
+        until = self._clock() + _LONGEST
+        prefixes = {_prefix(partition) for partition in partitions}
+        while any(map(self._frontier.in_hand, prefixes)):
+            if self._clock() >= until:
+                self._break_off(lambda host: self._frontier.partition(host) in prefixes)
+                return
+            await asyncio.sleep(_LOOK_EVERY)
+
+    def _close(self, partition: int) -> None:
+        self._share.close(_prefix(partition))
+        self._frontier.closed(_prefix(partition))
+
+    async def _forget_lost(self) -> None:
+        """Drop what others have taken."""
+        lost = sorted(self._gone - self._busy)
+        if not lost:
+            return
+        await self._wait_for_visits(lost)
+        self._commit()
+        for partition in lost:
+            await self._drop(partition)
+            self._gone.discard(partition)
+        self._commit()
+
+    async def _drop(self, partition: int) -> None:
+        self._share.leave(_prefix(partition))
+        self._here.discard(partition)
+        self._frontier.forget_partition(partition)
+        await self._run([self._moving.drop(partition)])
+        self.moves += 1
+
+    async def _run(self, steps: Iterable[Iterator[None]]) -> None:
+        """Bounded steps, the loop in between."""
+        for each in steps:
+            for _ in each:
+                await asyncio.sleep(0)
+
+
+async def _gently(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """The loop in between."""
+    for piece in pieces:
+        yield piece
+        await asyncio.sleep(0)
+
+
+async def _some(act: Callable[[int], Awaitable[T]], partitions: Iterable[int]) -> list[T]:
+    """For each, a few at a time, the results in their order."""
+    turn = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(partition: int) -> T:
+        async with turn:
+            return await act(partition)
+
+    return await asyncio.gather(*map(one, partitions))
+
+
+def _prefix(partition: int) -> bytes:
+    return partition.to_bytes(2, "big")

@@ -1,0 +1,346 @@
+"""An agent among others: its session, its partitions, the exchange of links, and the end of it all.
+
+Everything here runs beside the loop, in the same thread. The loop asks how many visits it may start, and why to end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from gossamer.agent.agent import Agent
+from gossamer.agent.deadline import QUIET, Deadline, deadline_file
+from gossamer.agent.exchange import Exchange
+from gossamer.agent.holder import Holder
+from gossamer.agent.outbox import Outbox
+from gossamer.agent.quota import Quota
+from gossamer.cluster.checkpoints import Checkpoints, Passed
+from gossamer.cluster.coordinator import Coordinator
+from gossamer.cluster.leader import PLAN, Leader, read_plan
+from gossamer.cluster.lease import boot_time
+from gossamer.cluster.log import Log
+from gossamer.cluster.members import Members
+from gossamer.cluster.ownership import Ownership
+from gossamer.cluster.plan import Plan
+from gossamer.cluster.session import Session
+from gossamer.cluster.shared import DRAIN, End, Facts, end_crawl, read_end
+from gossamer.config import Config
+from gossamer.errors import ClusterError, UnavailableError
+from gossamer.frontier.share import Part
+from gossamer.model.url import host_of
+from gossamer.rules.territory import Territory
+
+_HOME: Final = "home"  # in the frontier: a nonce that says that it is this directory
+_KEPT: Final = "cluster"  # in the frontier: the partitions that are there
+_LOOK_EVERY: Final = 0.5  # seconds
+_SETTLED: Final = 1.0  # seconds for which the same agents live before they are planned for
+_LAST_WORDS: Final = 3.0  # seconds for what is still to be sent at the end
+_BEATS: Final = 2  # in which all must have been idle
+_CHECKPOINT_BYTES: Final = 64 << 20  # of a partition's log
+_CHECKPOINT_EVERY: Final = 300.0  # seconds
+
+
+class Membership:
+    """Invariant: `room` is 0 whenever the session may not fetch, or more cannot be handed over."""
+
+    def __init__(
+        self,
+        name: str,
+        weight: float,
+        facts: Facts,
+        coordinator: Coordinator,
+        log: Log,
+        checkpoints: Checkpoints,
+        home: Path,
+        notice: Callable[[str], None],
+    ) -> None:
+        self._name = name
+        self._weight = weight
+        self._facts = facts
+        self._coordinator = coordinator
+        self._log = log
+        self._checkpoints = checkpoints
+        self._notice = notice
+        self._territory = Territory(facts.partitions, dict(facts.pins))
+        self.share = Part(self._territory, facts.terms.gap)
+        self._deadline = Deadline(deadline_file(home))
+        self._plan: Plan | None = None
+        self._end = End("")
+        self._leaving: frozenset[str] = frozenset()
+        self._over = ""  # this agent ends for this reason, whatever the others do
+        self._max_pages = 0
+        self._keep_fresh = False
+        self._began = self._last_work = self._last_polls = 0
+        self._seeds_read = False
+        self.failed: Exception | None = None
+
+    # -- coming ------------------------------------------------------------------------------------------------------
+
+    async def enter(self, agent: Agent, clock: Callable[[], float]) -> None:
+        """Before the first visit."""
+        self._agent = agent
+        frontier = agent.frontier
+        stored = frontier.meta(_HOME)
+        self._home = stored.decode() if stored else secrets.token_hex(8)
+        agent.others = self
+        self._quota = Quota(self._coordinator, self._name)
+        self._outbox = Outbox(
+            frontier.outbox(),
+            frontier.foreign,
+            self.share,
+            self._about,
+            self._positions,
+            lambda: frontier.counts.number,
+        )
+        frontier.before_commit = self._outbox.fill
+        self._exchange = Exchange(self._log, self._outbox, agent.receive, self._lose, self._notice)
+        self._session = await Session.open(
+            self._coordinator, self._name, self._facts.terms, home=self._home, weight=self._weight
+        )
+        self._session.telling = self._tell
+        self._members = await Members.open(self._coordinator, self._facts.terms)
+        ownership = Ownership(self._log, self._members, self._session)
+        self._leader = Leader(
+            self._coordinator, self._members, self._session, self._territory.partitions, self._territory.pinned()
+        )
+        self._holder = Holder(
+            frontier, self.share, self._log, ownership, self._checkpoints, self._exchange, agent.commit,
+            agent.break_off, agent.receive, _host_of, clock, self._notice,
+        )  # fmt: skip
+        agent.fence(self._session.may_fetch)
+        beating = asyncio.create_task(self._beat())
+        try:
+            await self._holder.resume(frontier.meta(_KEPT))
+        finally:
+            beating.cancel()
+        agent.commit()
+
+    def work(self) -> list[Coroutine[Any, Any, None]]:
+        """What runs beside the loop until the end."""
+        parts = [
+            self._beat(),
+            self._guard(),
+            self._lead(),
+            self._follow_plan(),
+            self._look_around(),
+            self._exchange.send(),
+            self._exchange.follow(self._holder.reads),
+            self._checkpoint(),
+        ]
+        return [self._watched(part) for part in parts]
+
+    async def _watched(self, part: Coroutine[Any, Any, None]) -> None:
+        """What fails here ends this agent, and not silently."""
+        try:
+            await part
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            self.failed = self.failed or error
+            self._agent.cut_off()
+            self._agent.stop()
+
+    def seeds_read(self) -> None:
+        self._seeds_read = True
+
+    # -- for the loop ------------------------------------------------------------------------------------------------
+
+    def room(self, room: int, pages: int) -> int:
+        if not self._session.may_fetch() or self._outbox.full or self._exchange.full:
+            return 0
+        return min(room, self._quota.granted - pages) if self._max_pages else room
+
+    def reason_to_end(self) -> str:
+        return self._end.reason or self._over
+
+    def time_is_over(self) -> None:
+        self._over = "time_limit"
+
+    def notes(self) -> dict[str, bytes]:
+        return {_HOME: self._home.encode(), _KEPT: self._holder.kept()}
+
+    def limit(self, config: Config) -> None:
+        """What the settings say."""
+        self._max_pages, self._keep_fresh = config.agent.max_pages, config.fresh.keep_fresh
+
+    # -- for the others ----------------------------------------------------------------------------------------------
+
+    def _tell(self) -> tuple[bool, int, int]:
+        """For the next beat: idle since the last one, how much was done, pages."""
+        frontier = self._agent.frontier
+        work = self._exchange.work + self._holder.moves + self._agent.visits
+        quiet = (
+            self._seeds_read
+            and frontier.exhausted
+            and not frontier.foreign
+            and not self._outbox.pending
+            and self._holder.settled
+            and self._exchange.polls > self._last_polls
+            and work == self._last_work
+        )
+        self._last_work, self._last_polls = work, self._exchange.polls
+        return quiet, work, self._agent.statistics.pages
+
+    def _about(self, name: str) -> int | None:
+        """The partition of the host that a note of the agent is about."""
+        host = _host_of(name)
+        return None if host is None else self._territory.partition(host)
+
+    def _positions(self) -> dict[int, int]:
+        return self._exchange.taken
+
+    def _lose(self, partitions: Any) -> None:
+        self._notice(f"cluster: {len(partitions)} partitions were taken by other agents")
+        self._holder.lose(partitions)
+
+    # -- beside the loop ---------------------------------------------------------------------------------------------
+
+    async def _beat(self) -> None:
+        session = self._session
+        while True:
+            self._deadline.write(session.deadline if session.may_fetch() else QUIET)
+            await asyncio.sleep(session.beat_due())
+            try:
+                await session.renew()
+            except UnavailableError:
+                await asyncio.sleep(0.1)
+
+    async def _guard(self) -> None:
+        """Nothing is said to anybody after the deadline."""
+        session = self._session
+        while True:
+            left = session.deadline - boot_time()
+            if left > 0:
+                await asyncio.sleep(min(left, _LOOK_EVERY))
+                continue
+            self._agent.cut_off()
+            self._deadline.write(QUIET)
+            self._notice("cluster: the broker is not heard of; no page is visited until it is")
+            while not session.may_fetch():  # noqa: ASYNC110 - it is the clock that says so
+                await asyncio.sleep(0.05)
+            self._notice("cluster: the broker is back")
+
+    async def _lead(self) -> None:
+        """See who lives, and write the plan if it is this agent's turn. No safety depends on it."""
+        living: dict[str, str] = {}
+        since = 0.0
+        idle: dict[str, tuple[str, int, int]] = {}
+        while True:
+            try:
+                await self._members.look(_LOOK_EVERY)
+                await self._members.revoke_expired()
+                now, there = boot_time(), {name: beat.session for name, beat in self._members.living().items()}
+                if there != living:
+                    living, since, idle = there, now, {}
+                if await self._leader.leads() and now >= since + _SETTLED:
+                    await self._leader.plan(self._leaving)
+                    idle = await self._look_for_the_end(idle)
+            except UnavailableError:
+                idle = {}
+                await asyncio.sleep(_LOOK_EVERY)
+
+    async def _look_for_the_end(self, idle: dict[str, tuple[str, int, int]]) -> dict[str, tuple[str, int, int]]:
+        """All were idle, and are so still some beats later, having done nothing in between: it is over."""
+        beats = self._members.living()
+        if self._max_pages:
+            await self._quota.read()
+            if self._quota.used(self._max_pages, {name: beat.pages for name, beat in beats.items()}):
+                await end_crawl(self._coordinator, "max_pages", self._name)
+                return {}
+        if self._keep_fresh or not beats or not all(beat.idle for beat in beats.values()):
+            return {}
+        now = {name: (beat.session, beat.work, beat.beat) for name, beat in beats.items()}
+        if idle.keys() != now.keys() or any(idle[name][:2] != now[name][:2] for name in now):
+            return now
+        if all(now[name][2] >= idle[name][2] + _BEATS for name in now):
+            await end_crawl(self._coordinator, "complete", self._name)
+        return idle
+
+    async def _follow_plan(self) -> None:
+        while True:
+            with suppress(UnavailableError):
+                entry = await self._coordinator.get(PLAN)
+                plan = read_plan(entry, self._territory.partitions)
+                if plan is not None:
+                    self._plan = plan
+                    self._agent.divide(max(len(plan.agents), 1))
+                    await self._holder.reconcile(plan.partitions(self._name))
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def _look_around(self) -> None:
+        """The end, who is to leave, and pages that may still be stored."""
+        wishes = await self._coordinator.watch(DRAIN)
+        leaving: set[str] = set()
+        while True:
+            try:
+                self._end = await read_end(self._coordinator) or End("")
+                if self._over == "time_limit" and not self._end.reason:
+                    self._end = await end_crawl(self._coordinator, "time_limit", self._name)
+                for entry in await wishes.next(0.0):
+                    name = entry.key.partition(".")[2]
+                    leaving.discard(name) if entry.value is None else leaving.add(name)
+                self._leaving = frozenset(leaving)
+                if self._max_pages:
+                    await self._look_at_quota()
+            except UnavailableError:
+                pass
+            await asyncio.sleep(0.1 if self._max_pages else _LOOK_EVERY)
+
+    async def _look_at_quota(self) -> None:
+        frontier = self._agent.frontier
+        pages = self._agent.statistics.pages + self._agent.visits_in_flight
+        needs = not frontier.exhausted or frontier.leased > 0
+        await self._quota.look(self._max_pages, pages, len(self._plan.agents) if self._plan else 1, needs)
+
+    async def _checkpoint(self) -> None:
+        """Of one partition after the other that has changed much, or long ago."""
+        passed = await Passed.open(self._coordinator)
+        made = dict[int, float]()
+        while True:
+            await asyncio.sleep(_LOOK_EVERY)
+            try:
+                if await passed.look(0.0):
+                    for partition, taken in passed.passed().items():
+                        self._outbox.passed(partition, taken)
+                now = boot_time()
+                for partition, size in list(self._exchange.bytes_since.items()):
+                    since = now - made.setdefault(partition, now)
+                    if size > _CHECKPOINT_BYTES or (size and since > _CHECKPOINT_EVERY):
+                        made[partition] = now
+                        await self._holder.checkpoint(partition)
+            except (UnavailableError, ClusterError) as error:
+                self._notice(f"cluster: a checkpoint was not made: {error}")
+
+    # -- going -------------------------------------------------------------------------------------------------------
+
+    async def leave(self) -> None:
+        """After the last commit: what it has for others is handed over, then they need not wait for this agent."""
+        beating = asyncio.create_task(self._beat())
+        try:
+            async with asyncio.timeout(_LAST_WORDS):
+                while self._outbox.pending:
+                    await self._exchange.send_once()
+        except (TimeoutError, ClusterError) as error:
+            self._notice(f"cluster: not all was handed over ({error or 'no time left'}); the next run does it")
+        finally:
+            beating.cancel()
+        self._deadline.write(QUIET)
+        await self._session.end()
+        with suppress(UnavailableError):
+            await self._members.close()
+
+    def raise_failure(self) -> None:
+        if self.failed is not None:
+            raise self.failed
+
+
+def _host_of(name: str) -> str | None:
+    """The host that a note of the agent is about: that of a seed, or of a sitemap that speaks for others."""
+    kind, _, what = name.partition(" ")
+    if kind == "seed":
+        return what
+    return host_of(what) if kind == "sitemap" else None

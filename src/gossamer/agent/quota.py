@@ -1,0 +1,75 @@
+"""`max_pages` of a crawl of several agents: exactly so many pages, whoever stores them.
+
+The key `quota` says how many pages each agent may have stored in all. They are granted in small lots, so that no agent
+sits on pages that others could fetch; what an agent does not need it gives back.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+import msgspec
+
+from gossamer.cluster.coordinator import Coordinator, Entry
+from gossamer.errors import ClusterError, UnavailableError
+
+QUOTA: Final = "quota"
+_MOST: Final = 500  # pages of a lot
+_TRIES: Final = 10
+
+
+class Ledger(msgspec.Struct, frozen=True):
+    granted: dict[str, int] = {}
+    nonce: str = ""
+
+
+class Quota:
+    """Invariant: `granted` never exceeds what the ledger says for this agent, and all that it says is the limit."""
+
+    def __init__(self, coordinator: Coordinator, name: str) -> None:
+        self._coordinator = coordinator
+        self._name = name
+        self.granted = 0
+        self._told: dict[str, int] = {}
+
+    async def look(self, limit: int, pages: int, agents: int, needs: bool) -> None:
+        """Get more if there is need and room, give back what is not needed. `pages`: stored or in flight."""
+        lot = max(1, min(limit // (8 * max(agents, 1)), _MOST))
+        if self.granted and (self.granted > pages + lot // 2 if needs else self.granted <= pages):
+            return
+        for _ in range(_TRIES):
+            entry = await self._coordinator.get(QUOTA)
+            granted = dict(_read(entry).granted)
+            mine = granted.get(self._name, 0)
+            free = limit - sum(granted.values())
+            wanted = pages + lot if needs else pages
+            # What was stored in runs without a limit counts, too.
+            wanted = max(pages, min(wanted, mine + free))
+            if wanted == mine:
+                self.granted, self._told = min(mine, limit), granted
+                return
+            granted[self._name] = wanted
+            value = msgspec.json.encode(Ledger(granted, secrets.token_hex(8)))
+            if not needs:
+                self.granted = wanted  # from now on, whatever the broker says
+            if await self._coordinator.compare_and_set(QUOTA, value, entry.revision if entry else 0) is not None:
+                self.granted, self._told = wanted, granted
+                return
+        raise UnavailableError("the ledger of pages is changed by others all the time: try again")
+
+    def used(self, limit: int, living: dict[str, int]) -> bool:
+        """Whether all pages were stored: by the living as they say, by the others as they were granted."""
+        return sum(living.get(name, granted) for name, granted in self._told.items()) >= limit
+
+    async def read(self) -> None:
+        self._told = dict(_read(await self._coordinator.get(QUOTA)).granted)
+
+
+def _read(entry: Entry | None) -> Ledger:
+    if entry is None or entry.value is None:
+        return Ledger()
+    try:
+        return msgspec.json.decode(entry.value, type=Ledger)
+    except msgspec.MsgspecError as error:
+        raise ClusterError(f"the ledger of pages cannot be read ({error}): are all agents of one version?") from error
