@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from cluster.network import Machine, Network
+from gossamer.cluster.broker import PASSWORD
 from gossamer.cluster.nats_link import Link
 from gossamer.cluster.server import Server, free_port, new_credentials
 from gossamer.errors import UnavailableError
@@ -97,12 +99,15 @@ class Brokers:
         for server in self.servers:
             server.stop()
 
-    def addresses(self, machine: Machine) -> list[str]:
-        """As an agent on this machine finds them, with user and password."""
-        credentials = self.servers[0].credentials
-        who = f"{credentials.user}:{credentials.password}"
+    def addresses(self, machine: Machine) -> str:
+        """As an agent on this machine is told of them; the password is in its environment."""
+        user = self.servers[0].credentials.user
         ways = [self.network.way_to_broker(machine, server.machine, server.port) for server in self.servers]
-        return [f"nats://{who}@{way}" for way in ways]
+        return ",".join(f"nats://{user}@{way}" for way in ways)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, PASSWORD: self.servers[0].credentials.password}
 
     def leader(self) -> Broker:
         """That of the stream with the most messages: the one whose loss hurts most."""

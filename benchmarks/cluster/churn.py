@@ -63,7 +63,7 @@ class Churn:
                 self._happen()
                 event = now + self._dice.uniform(*_EVERY)
             self._bring_back(now)
-            self._scene.pause(0.2)
+            time.sleep(0.2)
             now = time.monotonic()
         self._bring_back(float("inf"))
 
@@ -73,11 +73,9 @@ class Churn:
             return
         victim = self._dice.choice(sorted(running, key=lambda agent: agent.name))
         what = self._dice.choice(["killed", "left", "disk lost", "joined"])
-        self._scene.supervised.discard(victim.name)
         if what == "joined":
             new = f"b{len(self._scene.crew.agents)}"
             self._start(new)
-            self._scene.supervised.add(victim.name)
         elif what == "left":
             victim.signal(signal.SIGTERM)
             self._away[victim.name] = time.monotonic() + _AGAIN
@@ -96,7 +94,6 @@ class Churn:
 
     def _start(self, name: str) -> None:
         self._scene.crew.start(name)
-        self._scene.supervised.add(name)
         self._began[name] = time.monotonic()
 
     def _settled(self, agent: Agent) -> bool:
@@ -130,7 +127,6 @@ def run(seed: int, minutes: float, agents: int, home: Path, kept: Path | None) -
         churn = Churn(scene, agents, dice)
         try:
             scene.start_agents()
-            scene.supervised.update(scene.crew.agents)
             churn.run(seconds)
             scene.wait_for_end()
         except TrialFailed as failure:

@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class Size(NamedTuple):
 
 
 class Agent:
-    """Invariant: at most one process of it runs, in a process group of its own."""
+    """`gossamer agent`: a supervisor and the agent itself. Invariant: at most one of them runs."""
 
     def __init__(self, name: str, machine: Machine, home: Path) -> None:
         self.name = name
@@ -57,21 +57,27 @@ class Agent:
         return self.process.returncode
 
     def signal(self, number: int) -> None:
-        """To the agent's process and those that it has started."""
+        """To all its processes, as if the machine did it."""
         assert self.process is not None
-        for pid in [self.process.pid, *descendants(self.process.pid)]:
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                continue
+        _send([self.process.pid, *descendants(self.process.pid)], number)
+
+    def signal_inner(self, number: int) -> None:
+        """To the agent itself, which its supervisor looks after."""
+        assert self.process is not None
+        _send(children(self.process.pid), number)
 
     def kill(self) -> None:
-        """As the kernel would when memory runs out: the others of it find out by themselves."""
+        """All of it: its machine has lost its power."""
         assert self.process is not None
         if self.poll() is None:
-            self.process.kill()
+            self.signal(signal.SIGKILL)
             while self.poll() is None:
                 time.sleep(0.001)
+
+    @property
+    def deaths(self) -> int:
+        """How often its supervisor had to start it again."""
+        return self.words.read_bytes().count(b" died of ") if self.words.is_file() else 0
 
     def size(self) -> Size | None:
         if not self.running:
@@ -84,14 +90,19 @@ class Agent:
 class Crew:
     """All agents of a crawl, those that were and those that are."""
 
-    def __init__(self, network: Network, brokers: Brokers, web_port: int, home: Path, options: Sequence[str]) -> None:
+    def __init__(self, network: Network, brokers: Brokers, web_port: int, home: Path) -> None:
         self.network = network
         self.brokers = brokers
         self.home = home
         self.agents: dict[str, Agent] = {}
         self._web_port = web_port
-        self._options = list(options)
         home.mkdir(parents=True, exist_ok=True)
+
+    def make_crawl(self, settings: str) -> None:
+        """What all agents share; before the first of them."""
+        file = self.home / "settings.toml"
+        file.write_text(settings)
+        self.command("config", str(file))
 
     def start(self, name: str, *seeds: str, machine: str | None = None) -> Agent:
         """A new agent, or the same again from its directory."""
@@ -103,27 +114,39 @@ class Crew:
         command = [*agent.machine.prefix, *self._command(agent, seeds)]
         with open(agent.words, "ab") as words:
             agent.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=words, stderr=words, process_group=0, cwd=self.home
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=words,
+                process_group=0,
+                cwd=self.home,
+                env=self.brokers.environment,
             )
         return agent
 
     def _command(self, agent: Agent, seeds: Sequence[str]) -> list[str]:
-        # `seeds` and what all agents share are the first one's to say.
         way = f"*={self.network.way_to_web(agent.machine, self._web_port)}"
         return [
-            *GOSSAMER, "agent", "--cluster", ",".join(self.brokers.addresses(agent.machine)), "--name", agent.name,
-            "--dir", str(agent.directory), "--connect", way, *self._options, *seeds,
+            *GOSSAMER, "agent", "--cluster", self.brokers.addresses(agent.machine), "--name", agent.name, "--dir",
+            str(agent.directory), "--checkpoints", str(self.home / "checkpoints"), "--connect", way, *seeds,
         ]  # fmt: skip
 
     def drain(self, name: str) -> None:
-        """By the command, on the machine of another agent."""
-        other = next(agent for agent in self.agents.values() if agent.name != name and agent.running)
-        self.command(other, "drain", name)
+        self.command("drain", name)
 
-    def command(self, on: Agent, *words: str) -> str:
-        addresses = ",".join(self.brokers.addresses(on.machine))
-        command = [*on.machine.prefix, *GOSSAMER, "cluster", words[0], "--cluster", addresses, *words[1:]]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=self.home)
+    def command(self, *words: str) -> str:
+        """`gossamer cluster`, on a machine of its own."""
+        machine = self.network.machine("operator")
+        command = [*machine.prefix, *GOSSAMER, "cluster", *words, "--cluster", self.brokers.addresses(machine)]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            cwd=self.home,
+            env=self.brokers.environment,
+        )
         if done.returncode:
             raise RuntimeError(f"gossamer cluster {' '.join(words)}: status {done.returncode}, {done.stderr[-500:]}")
         return done.stdout
@@ -138,7 +161,6 @@ class Crew:
     def end(self) -> None:
         for agent in self.agents.values():
             if agent.process is not None and agent.poll() is None:
-                agent.signal(signal.SIGKILL)
                 agent.kill()
 
     def listings(self) -> dict[str, list[tuple[str, str]]]:
@@ -161,18 +183,22 @@ def _listed(directory: Path) -> Iterable[tuple[str, str]]:
         yield row["url"], row["state"]
 
 
+def children(pid: int) -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and _parent(int(entry)) == pid]
+
+
 def descendants(pid: int) -> list[int]:
     """Processes that it started, and those that these started."""
-    children: defaultdict[int, list[int]] = defaultdict(list)
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            children[_parent(int(entry))].append(int(entry))
-    found, left = [], [pid]
-    while left:
-        more = children[left.pop()]
-        found += more
-        left += more
+    found = children(pid)
+    for child in list(found):
+        found += descendants(child)
     return found
+
+
+def _send(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def _parent(pid: int) -> int:

@@ -36,31 +36,39 @@ def _victim(scene: Scene, dice: random.Random) -> str:
 
 
 def kill(scene: Scene, dice: random.Random) -> Fault:
+    """With its supervisor: nobody starts it again."""
     victim = scene.crew.agents[_victim(scene, dice)]
-    scene.supervised.discard(victim.name)
     at = time.monotonic()
     victim.kill()
     victim.spent = True
     return Fault(at, victim.name)
 
 
-def kill_and_restart(scene: Scene, dice: random.Random) -> Fault:
-    """A supervisor has it back at once, with its directory."""
+def kill_inner(scene: Scene, dice: random.Random) -> Fault:
+    """Its supervisor has it back at once, with its directory."""
     victim = scene.crew.agents[_victim(scene, dice)]
     at = time.monotonic()
-    victim.kill()
-    scene.crew.start(victim.name)
-    return Fault(at, victim.name, time.monotonic())
+    victim.signal_inner(signal.SIGKILL)
+    return Fault(at, victim.name, at)
 
 
 def freeze(scene: Scene, dice: random.Random) -> Fault:
+    """All of it, as if the machine were stopped."""
     victim = scene.crew.agents[_victim(scene, dice)]
     at = time.monotonic()
     victim.signal(signal.SIGSTOP)
-    scene.pause(_OUT)
+    time.sleep(_OUT)
     back = time.monotonic()
     victim.signal(signal.SIGCONT)
     return Fault(at, victim.name, back)
+
+
+def freeze_inner(scene: Scene, dice: random.Random) -> Fault:
+    """Its supervisor sees that it is past its deadline."""
+    victim = scene.crew.agents[_victim(scene, dice)]
+    at = time.monotonic()
+    victim.signal_inner(signal.SIGSTOP)
+    return Fault(at, victim.name, at)
 
 
 def cut_from_broker(scene: Scene, dice: random.Random) -> Fault:
@@ -68,7 +76,7 @@ def cut_from_broker(scene: Scene, dice: random.Random) -> Fault:
     victim = scene.crew.agents[_victim(scene, dice)]
     at = time.monotonic()
     scene.network.cut_brokers(victim.machine, scene.brokers.machines, both=dice.random() < 0.5)
-    scene.pause(_OUT)
+    time.sleep(_OUT)
     back = time.monotonic()
     scene.network.mend(victim.machine, scene.brokers.machines)
     return Fault(at, victim.name, back)
@@ -79,7 +87,7 @@ def cut_from_all(scene: Scene, dice: random.Random) -> Fault:
     victim = scene.crew.agents[_victim(scene, dice)]
     at = time.monotonic()
     scene.network.cut(victim.machine, silently=dice.random() < 0.5)
-    scene.pause(_OUT)
+    time.sleep(_OUT)
     back = time.monotonic()
     scene.network.mend(victim.machine, scene.brokers.machines)
     return Fault(at, victim.name, back)
@@ -89,7 +97,7 @@ def kill_broker(scene: Scene, dice: random.Random) -> Fault:
     leader = scene.brokers.leader()
     at = time.monotonic()
     leader.kill()
-    scene.pause(_BROKER_OUT)
+    time.sleep(_BROKER_OUT)
     leader.start()
     return Fault(at, f"broker {leader.name}")
 
@@ -103,16 +111,13 @@ def lose_disk(scene: Scene, dice: random.Random) -> Fault:
     if dice.random() < 0.5:
         scene.crew.start(victim.name)
     else:
-        scene.supervised.discard(victim.name)
         victim.spent = True
-        scene.supervised.add("b1")
         scene.crew.start("b1")
     return Fault(at, victim.name, time.monotonic())
 
 
 def join(scene: Scene, dice: random.Random) -> Fault:
     at = time.monotonic()
-    scene.supervised.add("b1")
     scene.crew.start("b1")
     return Fault(at, "b1", at)
 
@@ -128,8 +133,9 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("kill", kill, "kill -9 of an agent"),
-        Kind("restart", kill_and_restart, "kill -9, started again at once"),
+        Kind("restart", kill_inner, "kill -9, started again by its supervisor"),
         Kind("freeze", freeze, "SIGSTOP for 2 L, SIGCONT"),
+        Kind("stuck", freeze_inner, "SIGSTOP, killed by its supervisor"),
         Kind("cut-broker", cut_from_broker, "cut from the broker for 2 L"),
         Kind("cut-all", cut_from_all, "cut from everything for 2 L"),
         Kind("broker", kill_broker, "kill -9 of the broker that leads, of three", brokers=3),

@@ -18,6 +18,16 @@ from gossamer.testing.web.paths import Section
 
 _LOOK_EVERY = 0.05  # seconds
 _SEEDS = 8
+_SETTINGS = """\
+[scope]
+scope = "any"
+[policy]
+delay = {delay}
+[fetch]
+allow_private = true
+[index]
+on = false
+"""
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,7 @@ class TrialFailed(Exception):
 class Scene:
     """Invariant: nothing runs any more once `staged` is left."""
 
-    def __init__(self, size: Size, seed: int, home: Path, network: Network, options: Sequence[str] = ()) -> None:
+    def __init__(self, size: Size, seed: int, home: Path, network: Network) -> None:
         self.size = size
         self.home = home
         self.network = network
@@ -51,19 +61,17 @@ class Scene:
         self.log = MemoryLog()
         self.web = SimServer(self.world, host=network.web, log=self.log, latency=size.latency)
         self.brokers = Brokers(network, home / "brokers", size.brokers)
-        self._options = ["--scope", "any", "--allow-private", "--no-index", "--delay", f"{size.delay:g}", *options]
         self.crew: Crew
-        self.supervised: set[str] = set()  # agents that are started again when they fail, as an init system would
-        self.restarts: list[str] = []
         self._read = 0
         self._asked: set[str] = set()
 
     @contextmanager
     def staged(self) -> Iterator[None]:
         with self.web.in_thread():
-            self.crew = Crew(self.network, self.brokers, self.web.port, self.home / "agents", self._options)
+            self.crew = Crew(self.network, self.brokers, self.web.port, self.home / "agents")
             try:
                 self.brokers.start()
+                self.crew.make_crawl(_SETTINGS.format(delay=self.size.delay))
                 yield
             finally:
                 self.crew.end()
@@ -86,31 +94,15 @@ class Scene:
     def wait(self, until: Callable[[], bool], limit: float, what: str) -> None:
         end = time.monotonic() + limit
         while not until():
-            self._supervise()
             if time.monotonic() > end:
                 raise TrialFailed(f"{what}: not after {limit:g} s, {self.progress():.1%} of the pages were asked for")
             time.sleep(_LOOK_EVERY)
-
-    def pause(self, seconds: float) -> None:
-        """Goes on supervising meanwhile."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            self._supervise()
-            time.sleep(min(left, _LOOK_EVERY))
 
     def wait_for_progress(self, share: float) -> None:
         self.wait(lambda: self.progress() >= share, self.size.limit, f"{share:.0%} of the pages")
 
     def wait_for_end(self) -> None:
         self.wait(lambda: not self.crew.running(), self.size.limit, "the end of the crawl")
-
-    def _supervise(self) -> None:
-        for agent in list(self.crew.agents.values()):
-            if agent.name in self.supervised and agent.process is not None and agent.poll():
-                self.restarts.append(f"{agent.name}: status {agent.poll()}")
-                if len(self.restarts) > 20:
-                    raise TrialFailed(f"{agent.name} fails again and again: {self.crew.last_words(agent)}")
-                self.crew.start(agent.name)
 
     # -- afterwards
 

@@ -21,8 +21,8 @@ def line(row: Row) -> str:
             f"takeover of {row.hosts} hosts {_seconds(row.first)}/{_seconds(row.median)}/{_seconds(row.takeover)}"
         )
         parts.append(f"stopped {_seconds(row.stopped)}, joined {_seconds(row.joined)}, pause {_seconds(row.pause)}")
-    if row.restarts:
-        parts.append(f"restarts {row.restarts}")
+    if row.deaths:
+        parts.append(f"deaths {row.deaths}")
     return "; ".join(parts)
 
 

@@ -49,7 +49,7 @@ class Row(msgspec.Struct):
     stopped: float | None = None  # when the victim asked last
     joined: float | None = None  # when a new one asked first
     pause: float | None = None  # longest time without any request after the fault
-    restarts: list[str] = []
+    deaths: dict[str, int] = {}  # of agents whose supervisors started them again
     statuses: dict[str, int | None] = {}
     missing: int = 0  # in the agents' books
     twice: int = 0
@@ -71,7 +71,6 @@ def run(kind: Kind, seed: int, size: Size, home: Path, kept: Path | None, networ
     with scene.staged():
         try:
             scene.start_agents()
-            scene.supervised.update(scene.crew.agents)
             scene.wait_for_progress(dice.uniform(*_FAULT))
             fault = kind.act(scene, dice)
             scene.wait_for_end()
@@ -122,7 +121,7 @@ def look(row: Row, scene: Scene, fault: Fault | None, kind: Kind | None = None) 
         row.broken.append(f"{row.again} requests beyond one a page, {row.bound} at most: {_repeats(requests)}")
     if fault is not None:
         _look_at_takeover(row, requests, scene, fault, kind)
-    row.restarts = scene.restarts
+    row.deaths = {agent.name: agent.deaths for agent in scene.crew.agents.values() if agent.deaths}
     row.statuses = scene.statuses()
     wrong = {name: status for name, status in row.statuses.items() if status and not scene.crew.agents[name].spent}
     if wrong:
