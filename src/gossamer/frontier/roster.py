@@ -333,7 +333,8 @@ class Roster:
 
     def _awake(self, name: str, now: float) -> HostQueue | None:
         """A host from disk, unless it rests for long, is blocked, or repeats another one or itself."""
-        if self._policy.manners(name).blocked or self._share.is_away(self.prefix(name)):
+        share = self._share
+        if self._policy.manners(name).blocked or (share.divided and share.is_away(self.prefix(name))):
             self._left = True
             return None
         host = self._load(name)

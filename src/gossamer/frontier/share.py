@@ -8,6 +8,8 @@ from gossamer.rules.territory import Territory
 class Share:
     """The whole: one agent."""
 
+    divided = False
+
     def __init__(self, territory: Territory) -> None:
         self.territory = territory
         self.place = territory.place
@@ -28,6 +30,8 @@ class Part(Share):
     """Some partitions. Invariant: `owned` are those of which everything is in the database, and whose hosts may be
     visited; of the `closing` ones everything is there too, and nobody is visited any more.
     """
+
+    divided = True
 
     def __init__(self, territory: Territory, gap: float) -> None:
         super().__init__(territory)
