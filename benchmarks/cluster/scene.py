@@ -16,8 +16,9 @@ from cluster.network import Network
 from gossamer.testing.web import MemoryLog, SimServer, World, reachable
 from gossamer.testing.web.paths import Section
 
-_LOOK_EVERY = 0.05  # seconds
+_LOOK_EVERY = 0.1  # seconds
 _SEEDS = 8
+_MOST_DEATHS = 5  # of one agent: what is wrong with it is not the fault of a trial
 _SETTINGS = """\
 [scope]
 scope = "any"
@@ -94,6 +95,8 @@ class Scene:
     def wait(self, until: Callable[[], bool], limit: float, what: str) -> None:
         end = time.monotonic() + limit
         while not until():
+            if agent := next((each for each in self.crew.running() if each.deaths >= _MOST_DEATHS), None):
+                raise TrialFailed(f"{what}: {agent.name} dies again and again: {self.crew.last_words(agent, 4)}")
             if time.monotonic() > end:
                 raise TrialFailed(f"{what}: not after {limit:g} s, {self.progress():.1%} of the pages were asked for")
             time.sleep(_LOOK_EVERY)
