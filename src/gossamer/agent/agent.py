@@ -8,7 +8,7 @@ Settle comes last, so that a crash anywhere repeats a visit and never loses one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -51,7 +51,12 @@ class Others(Protocol):
 
     def reason_to_end(self) -> str: ...
 
-    def time_is_over(self) -> None: ...
+    def end_all(self, reason: str) -> None:
+        """Tell all agents to end for this reason; this one hears of it, too."""
+
+    @property
+    def held(self) -> int:
+        """Partitions that are ours."""
 
     def notes(self) -> dict[str, bytes]:
         """What the commit keeps for them."""
@@ -231,7 +236,7 @@ class Agent:
         limits = self._config.agent
         if self.others is not None:
             if limits.time_limit and self._clock() - self._began >= limits.time_limit:
-                self.others.time_is_over()
+                self.others.end_all("time_limit")
             return self.others.reason_to_end()
         if limits.max_pages and self.statistics.pages >= limits.max_pages:
             return "max_pages"
@@ -280,6 +285,13 @@ class Agent:
         self._stop = True
         self._fetcher.wake()
 
+    def end(self) -> None:
+        """The whole crawl stops, with all its agents."""
+        if self.others is not None:
+            self.others.end_all("stopped")
+        else:
+            self.stop()
+
     @property
     def blocklist(self) -> tuple[str, ...]:
         return self._config.policy.blocklist
@@ -309,6 +321,10 @@ class Agent:
     @property
     def visits_in_flight(self) -> int:
         return self._visits_in_flight
+
+    def seeds_came(self, hosts: Iterable[str]) -> None:
+        """With a partition that other agents had: what is on these hosts belongs."""
+        self._scope.load(hosts)
 
     def cut_off(self) -> None:
         """Say nothing more to any server: connections are reset, and what was in flight waits as before."""
@@ -423,7 +439,7 @@ class Agent:
             schedule.down,
         )
         progress.connections, progress.dns_asked = self._config.fetch.connections, self._resolver.asked
-        progress.partitions = counts.partitions
+        progress.partitions = counts.partitions if self.others is None else self.others.held
         self._fill_fresh(progress, now)
         progress.lag = max(0.0, now - self._committed_at - self._config.agent.commit_interval)
         progress.max_pages = self._config.agent.max_pages

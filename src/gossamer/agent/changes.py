@@ -75,9 +75,15 @@ class Changes:
     """
 
     def __init__(
-        self, frontier: FrontierReader, directory: CrawlDir, clock: Callable[[], float] = time.monotonic
+        self,
+        frontier: FrontierReader,
+        directory: CrawlDir,
+        clock: Callable[[], float] = time.monotonic,
+        elsewhere: Callable[[str], VisitRecord | None] = lambda url: None,
     ) -> None:
+        """`elsewhere`: what other agents know of a URL whose partition has moved to them."""
         self._frontier = frontier
+        self._elsewhere = elsewhere
         self._home = directory.warc
         self._policy = Policy(load(directory.settings, resumed=True).policy)
         self._clock = clock
@@ -118,10 +124,14 @@ class Changes:
         """Not one of those that only look so: a sitemap or feed under any name, where a robots.txt was redirected to;
         and none that an operator does not want to be seen.
         """
-        visit = self._frontier.visit(capture.url)
-        if visit is None or (visit.state is State.EXCLUDED and not _ended(capture, visit)):
+        visit = own = self._frontier.visit(capture.url)
+        if own is None:
+            if capture.url.endswith("/robots.txt") or self._frontier.holds_host(host_of(capture.url)):
+                return False
+            visit = self._elsewhere(capture.url)  # its partition has moved: only its new agent knows what it is now
+        if visit is not None and visit.state is State.EXCLUDED and not _ended(capture, visit):
             return False
-        if not capture.change and visit.stored is not None and self._is_behind(capture.stored, visit.stored):
+        if not capture.change and own is not None and own.stored and self._is_behind(capture.stored, own.stored):
             return False  # the page was stored before, and no visit to it made this line: a robots.txt led there
         return not self._policy.blocks(capture.url, host_of(capture.url))
 

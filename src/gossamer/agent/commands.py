@@ -120,7 +120,7 @@ class Commands:
         return Answer(True, f"all {pages:,} pages are durable, with all that is known", {"pages": pages})
 
     async def _stop(self, _: dict[str, Any]) -> Answer:
-        self._agent.stop()
+        self._agent.end()
         return Answer(True, "the crawl stops")
 
     async def _seeds(self, about: dict[str, Any]) -> Answer:

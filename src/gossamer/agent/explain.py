@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,6 +13,7 @@ from gossamer.agent.case import Case, gather
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.left_out import FAULTS, left_out
 from gossamer.agent.numbers import span
+from gossamer.agent.parts import opened
 from gossamer.agent.waiting import host_sentence, soon_left_out, waits_for
 from gossamer.frontier.outlook import Outlook
 from gossamer.frontier.reader import FrontierReader, HostView
@@ -42,14 +43,13 @@ class Explanation(msgspec.Struct):
 
 def explain(home: Path, text: str, now: float | None = None) -> Explanation:
     """As of the last commit; works while the crawl runs. A bare host name is explained as its front page."""
-    directory = CrawlDir(home)
-    directory.check_readable()
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
-        reader = FrontierReader(directory.frontier, Path(scratch))
-        try:
-            return explain_from(reader, directory, text, now)
-        finally:
-            reader.close()
+    with opened(home) as parts:
+        return best([explain_from(part.frontier, part.directory, text, now) for part in parts])
+
+
+def best(said: Sequence[Explanation]) -> Explanation:
+    """Of what several agents say, what the first says that knows the URL, or its host at least."""
+    return max(said, key=lambda each: (each.known, each.host is not None))
 
 
 def explain_from(reader: FrontierReader, directory: CrawlDir, text: str, now: float | None = None) -> Explanation:

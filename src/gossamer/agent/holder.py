@@ -56,8 +56,8 @@ class Holder:
         clock: Callable[[], float],
         notice: Callable[[str], None],
     ) -> None:
-        """`break_off` drops visits in flight of hosts that it is given a test for; `about` gives the host that a note of
-        the agent is about.
+        """`break_off` drops visits in flight of hosts that it is given a test for; `about`: of which host a note of the
+        agent is.
         """
         self._frontier = frontier
         self._moving = frontier.moving(about)
@@ -146,12 +146,13 @@ class Holder:
             if holding.resumed and partition in self._here:
                 self._own(holding, self._exchange.taken.get(partition, 0))
                 return
+            if holding.new:
+                self._own(holding, 0)
+                return
             late = await self._restore(partition, holding.token)
-            self._here.add(partition)
-            self._own(holding, holding.token)
+            self._own(holding, holding.token, self._clock())
             for group in late:
                 self._receive(group)
-            self._commit()
         except UnavailableError:
             pass  # again, the next time
         except TokenLostError:
@@ -164,9 +165,10 @@ class Holder:
     async def _restore(self, partition: int, token: int) -> list[Group]:
         """All that is known of a partition, up to our claim, into the database; gives what others sent since."""
         moving = self._moving
-        self._here.discard(partition)
-        await self._run([moving.drop(partition)])
-        self._commit()
+        if partition in self._here or partition in moving.leftovers():
+            self._here.discard(partition)
+            await self._run([moving.drop(partition)])
+            self._commit()
         checkpoint = await self._checkpoints.load(partition)
         if checkpoint is None:
             moving.begin(partition)
@@ -204,11 +206,12 @@ class Holder:
                     self._notice(f"cluster: message {sequence} for partition {partition} is left out: {error}")
         return found
 
-    def _own(self, holding: Holding, taken: int) -> None:
+    def _own(self, holding: Holding, taken: int, since: float = 0.0) -> None:
+        """`since`: until then another agent may have visited its hosts."""
         partition = holding.partition
         self._holdings[partition] = holding
         self._here.add(partition)
-        self._share.take(_prefix(partition), self._clock())
+        self._share.take(_prefix(partition), since)
         self._frontier.opened(_prefix(partition))
         self._exchange.hold(partition, holding.token, taken)
         self.moves += 1

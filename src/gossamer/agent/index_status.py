@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -34,6 +35,23 @@ def read_status(path: Path) -> IndexStatus | None:
         return msgspec.json.decode((path / _NAME).read_bytes(), type=IndexStatus)
     except (OSError, msgspec.MsgspecError):
         return None
+
+
+def status_of_all(found: Iterable[IndexStatus | None]) -> IndexStatus | None:
+    """Of the indexes of several agents; None where none has one."""
+    known = [status for status in found if status is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    return IndexStatus(
+        sum(status.pages for status in known),
+        sum(status.done for status in known),
+        sum(status.total for status in known),
+        any(status.stale for status in known),
+        sum(status.skipped for status in known),
+        sum(status.taken for status in known),
+        0,
+        max(status.updated_at for status in known),
+    )
 
 
 def write_status(path: Path, status: IndexStatus) -> None:

@@ -71,7 +71,7 @@ class Membership:
         self._plan: Plan | None = None
         self._end = End("")
         self._leaving: frozenset[str] = frozenset()
-        self._over = ""  # this agent ends for this reason, whatever the others do
+        self._over = ""  # for this reason all are to end
         self._max_pages = 0
         self._keep_fresh = False
         self._began = self._last_work = self._last_polls = 0
@@ -155,10 +155,14 @@ class Membership:
         return min(room, self._quota.granted - pages) if self._max_pages else room
 
     def reason_to_end(self) -> str:
-        return self._end.reason or self._over
+        return self._end.reason
 
-    def time_is_over(self) -> None:
-        self._over = "time_limit"
+    def end_all(self, reason: str) -> None:
+        self._over = self._over or reason
+
+    @property
+    def held(self) -> int:
+        return self._holder.held
 
     def notes(self) -> dict[str, bytes]:
         return {_HOME: self._home.encode(), _KEPT: self._holder.kept()}
@@ -278,8 +282,8 @@ class Membership:
         while True:
             try:
                 self._end = await read_end(self._coordinator) or End("")
-                if self._over == "time_limit" and not self._end.reason:
-                    self._end = await end_crawl(self._coordinator, "time_limit", self._name)
+                if self._over and not self._end.reason:
+                    self._end = await end_crawl(self._coordinator, self._over, self._name)
                 for entry in await wishes.next(0.0):
                     name = entry.key.partition(".")[2]
                     leaving.discard(name) if entry.value is None else leaving.add(name)

@@ -31,10 +31,11 @@ from gossamer.agent.together import forget_written, left, merge, read_written, w
 from gossamer.agent.warc_links import agent_homes, link_files
 from gossamer.cluster.broker import Broker, open_keys
 from gossamer.cluster.coordinator import Coordinator
+from gossamer.cluster.making import check_facts, facts_of
 from gossamer.cluster.server import Server
-from gossamer.cluster.shared import Facts, end_crawl, go_on, make_crawl, read_end, write_settings
+from gossamer.cluster.shared import end_crawl, go_on, make_crawl, read_end, write_settings
 from gossamer.config import Config
-from gossamer.errors import ClusterError, ConfigError, CrawlDirError, GossamerError
+from gossamer.errors import ClusterError, CrawlDirError, GossamerError
 
 _LOOK_EVERY: Final = 0.5  # seconds
 _LINKS_EVERY: Final = 1.0
@@ -245,26 +246,6 @@ class OneMachine:
         whole.beside = self._states()
         whole.pid = os.getpid()
         return whole
-
-
-def facts_of(config: Config, replicas: int = 1) -> Facts:
-    """Of a crawl that is made with these settings."""
-    pins = tuple((pin.pattern, pin.agent) for pin in config.partitions)
-    return Facts(partitions=config.frontier.partitions, replicas=replicas, pins=pins)
-
-
-def check_facts(facts: Facts, config: Config) -> None:
-    """That the settings are of the crawl that was made."""
-    wanted = facts_of(config)
-    if facts.partitions != wanted.partitions:
-        raise ConfigError(
-            f"frontier.partitions: the crawl was made with {facts.partitions}, which stays so; set it to that, or begin"
-            " another crawl"
-        )
-    if facts.pins != wanted.pins:
-        raise ConfigError(
-            "[partitions]: pins stay as they were when the crawl was made; take the change back, or begin another crawl"
-        )
 
 
 def check_layout(home: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,49 +9,36 @@ import msgspec
 
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.findings import FINDING, KeptFinding
+from gossamer.agent.parts import opened, readable_parts, shares
 from gossamer.agent.progress import Progress
-from gossamer.frontier.reader import FrontierReader
+from gossamer.agent.together import merge
 from gossamer.model import State, VisitRecord
 
 
 def read_progress(home: Path) -> Progress:
     """How the crawl in `home` stood at its last commit; works while it runs."""
-    directory = CrawlDir(home)
-    directory.check_readable()
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
-        reader = FrontierReader(directory.frontier, Path(scratch))
-        try:
-            stored = reader.meta("progress")
-        finally:
-            reader.close()
-    progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
-    progress.running = directory.in_use()
+    with opened(home) as parts:
+        progress = merge([part.progress for part in parts]) if len(parts) > 1 else parts[0].progress
+    progress.running = progress.running or CrawlDir(home).in_use()
     return progress
 
 
 def read_findings(home: Path) -> list[KeptFinding]:
     """The hosts and places that the crawl left because they repeat others, by kind and name, as of the last commit."""
-    directory = CrawlDir(home)
-    directory.check_readable()
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
-        reader = FrontierReader(directory.frontier, Path(scratch))
-        try:
-            return [msgspec.msgpack.decode(value, type=KeptFinding) for value in reader.metas(FINDING)]
-        finally:
-            reader.close()
+    with opened(home) as parts:
+        kept = [value for part in parts for value in part.frontier.metas(FINDING)]
+    found = [msgspec.msgpack.decode(value, type=KeptFinding) for value in kept]
+    return found if len(parts) == 1 else sorted(found, key=lambda one: (one.kind, one.what))
 
 
 def read_visits(home: Path, state: State | None = None) -> Iterator[VisitRecord]:
-    """Every URL known at the last commit; works while the crawl runs."""
-    directory = CrawlDir(home)
-    directory.check_readable()
-    return _visits(directory, state)
+    """Every URL known at the last commit, once; works while the crawl runs."""
+    readable_parts(home)  # who asks in vain is told at once
+    return _visits(home, state)
 
 
-def _visits(directory: CrawlDir, state: State | None) -> Iterator[VisitRecord]:
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
-        reader = FrontierReader(directory.frontier, Path(scratch))
-        try:
-            yield from reader.visits(state)
-        finally:
-            reader.close()
+def _visits(home: Path, state: State | None) -> Iterator[VisitRecord]:
+    with opened(home) as parts:
+        frontiers = [part.frontier for part in parts]
+        for frontier, partitions in shares(frontiers):
+            yield from frontier.visits(state, partitions)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,22 +56,14 @@ def changes(directory: Path, since: str, cursor: str, site: str, kind: Kind | No
 
 
 def _read(directory: Path, cursor: str, since: float, limit: int, wish: Wish) -> ChangesPart:
-    from gossamer.agent.changes import Changes, ChangesPart
-    from gossamer.agent.crawl_dir import CrawlDir
-    from gossamer.frontier.reader import FrontierReader
+    from gossamer.agent.changes import ChangesPart
+    from gossamer.agent.changes_together import changes_in
 
-    crawl = CrawlDir(directory)
-    crawl.check_readable()
     found = ChangesPart([], cursor, True)
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
-        reader = FrontierReader(crawl.frontier, Path(scratch))
-        try:
-            asked = Changes(reader, crawl)
-            while found.more and len(found.changes) < limit:  # a part may be short because it took long
-                part = asked.after(found.next, since, limit - len(found.changes), wish)
-                found = ChangesPart([*found.changes, *part.changes], part.next, part.more)
-        finally:
-            reader.close()
+    with changes_in(directory) as after:
+        while found.more and len(found.changes) < limit:  # a part may be short because it took long
+            part = after(found.next, since, limit - len(found.changes), wish)
+            found = ChangesPart([*found.changes, *part.changes], part.next, part.more)
     return found
 
 

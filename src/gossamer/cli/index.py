@@ -34,32 +34,42 @@ def index(directory: Path, rebuild: bool, follow: bool, leash: bool) -> int:
     """
     if rebuild and follow:
         raise ConfigError("--rebuild and --follow: give one of them; a rebuilt index is followed by the next run")
-    from gossamer.agent import follower as work
+    from gossamer.agent.index_status import IndexStatus, status_of_all
+    from gossamer.agent.parts import parts
 
     os.nice(_LOW_PRIORITY)
     stopped = Stopped()
-    notice = _notice()
-    with _Bar(directory, shown=not follow) as bar:
-        if rebuild:
-            status = work.rebuild(directory, notice, bar.update, stopped)
-        else:
-            if leash:
-                follower = work.beside_a_crawl(directory, notice, bar.update, stopped)
-            else:
-                follower = work.Follower(directory, notice, bar.update)
-            try:
-                if follow:
-                    status = follower.follow(wait_for_input if leash else waiting(stopped), stopped)
-                else:
-                    status = follower.catch_up(stopped)
-            finally:
-                follower.close()
+    homes = [part.home for part in parts(directory)]
+    if follow and len(homes) > 1:
+        raise ConfigError(f"--follow: each agent does that itself; give --dir one of those in {directory / 'agents'}")
+    made = [_brought_up(home, rebuild, follow, leash, stopped) for home in homes]
+    status = status_of_all(made) or IndexStatus()
     if not leash:
         from gossamer.cli.numbers import count
 
         skipped = f", {count(status.skipped)} could not be read" if status.skipped else ""
         print(f"{count(status.pages)} pages can be searched{skipped}: gossamer search QUERY --dir {directory}")
     return STOPPED if stopped() and not follow else 0
+
+
+def _brought_up(directory: Path, rebuild: bool, follow: bool, leash: bool, stopped: Stopped) -> IndexStatus:
+    """The index of one agent."""
+    from gossamer.agent import follower as work
+
+    notice = _notice()
+    with _Bar(directory, shown=not follow) as bar:
+        if rebuild:
+            return work.rebuild(directory, notice, bar.update, stopped)
+        if leash:
+            follower = work.beside_a_crawl(directory, notice, bar.update, stopped)
+        else:
+            follower = work.Follower(directory, notice, bar.update)
+        try:
+            if follow:
+                return follower.follow(wait_for_input if leash else waiting(stopped), stopped)
+            return follower.catch_up(stopped)
+        finally:
+            follower.close()
 
 
 def _notice() -> Callable[[str], None]:

@@ -34,15 +34,14 @@ def search(query: tuple[str, ...], directory: Path, limit: int, as_json: bool) -
     before: are understood. Put the whole query in single quotes, so that the shell leaves it alone. Works while a
     crawl runs.
     """
-    from gossamer.agent.crawl_dir import CrawlDir
+    from gossamer.agent.parts import readable_parts
     from gossamer.index import Search
 
-    crawl = CrawlDir(directory)
-    crawl.check_readable()
-    if not (crawl.index / "meta.json").is_file():
+    indexes = [part.index for part in readable_parts(directory)]
+    if not any((index / "meta.json").is_file() for index in indexes):
         raise CrawlDirError(f"{directory} has no index yet: gossamer index --dir {directory} makes one.")
     text = " ".join(query)
-    index = Search([crawl.index])
+    index = Search(indexes)
     try:
         answer = index.answer(text, limit=limit)
     except QueryError as error:

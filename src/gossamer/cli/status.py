@@ -27,9 +27,12 @@ def status(directory: Path, findings: bool, as_json: bool) -> int:
 
         sys.stdout.write(msgspec.json.encode(progress).decode() + "\n")
     else:
+        from gossamer.agent.index_status import status_of_all
+        from gossamer.agent.parts import parts
         from gossamer.cli.plain import status_text
 
-        print(status_text(progress, directory, index=agent.read_index_status(directory / "index")))
+        index = status_of_all(agent.read_index_status(part.index) for part in parts(directory))
+        print(status_text(progress, directory, index=index))
     return 0
 
 

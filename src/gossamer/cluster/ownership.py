@@ -31,12 +31,13 @@ class Claim(msgspec.Struct, frozen=True):
 
 class Holding(msgspec.Struct, frozen=True):
     """A partition that is ours. `resumed`: nobody else had it since it was worked on in this very directory, so that
-    what is there is whole but for what others have sent since.
+    what is there is whole but for what others have sent since. `new`: nobody ever had it.
     """
 
     partition: int
     token: int
     resumed: bool
+    new: bool = False
 
 
 class Ownership:
@@ -64,7 +65,7 @@ class Ownership:
         except TokenLostError:
             return None
         home = self._session.home
-        return Holding(partition, token, claim is not None and bool(home) and claim.home == home)
+        return Holding(partition, token, claim is not None and bool(home) and claim.home == home, last is None)
 
     async def give_up(self, holding: Holding) -> None:
         """To be called when nothing is fetched for it any more, and all was appended. TokenLostError if it was lost."""

@@ -6,6 +6,7 @@
 | `config`     | `Settings`: a version and the text of gossamer.toml      |
 | `end`        | `End`: why all agents stop, while it is there            |
 | `drain.NAME` | `Wish`: the agent is to have no partitions, while it is there |
+| `rebalance`  | `Wish`: the leader is to plan again, whenever it changes |
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ CRAWL: Final = "crawl"
 CONFIG: Final = "config"
 END: Final = "end"
 DRAIN: Final = "drain"
+REBALANCE: Final = "rebalance"
 _TRIES: Final = 20  # of a change that others were faster with each time
 
 T = TypeVar("T")
@@ -132,6 +134,16 @@ async def drain(coordinator: Coordinator, name: str) -> None:
 
 async def undrain(coordinator: Coordinator, name: str) -> None:
     await _remove(coordinator, f"{DRAIN}.{session_key(name).partition('.')[2]}")
+
+
+async def rebalance(coordinator: Coordinator) -> None:
+    """The leader plans again."""
+    for _ in range(_TRIES):
+        entry = await coordinator.get(REBALANCE)
+        value = msgspec.json.encode(Wish(secrets.token_hex(8)))
+        if await coordinator.compare_and_set(REBALANCE, value, entry.revision if entry else 0) is not None:
+            return
+    raise UnavailableError("others ask for the same all the time: try again")
 
 
 async def _remove(coordinator: Coordinator, key: str) -> None:

@@ -17,7 +17,7 @@ import pycurl
 
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset and nothing that was written before
 _OK: int = pycurl.SOCKOPT_OK
-_UNANSWERED = 4.0  # seconds in which the other side must acknowledge: below what an owner has (`Terms.own`)
+_UNANSWERED = 2.0  # seconds in which the other side must acknowledge: what the next owner waits after a deadline
 
 
 class Fence:

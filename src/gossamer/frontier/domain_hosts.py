@@ -42,6 +42,10 @@ class DomainHosts:
         if len(self._counts) > _DOMAINS_AT_HAND:
             self._counts.clear()
 
+    def forget(self) -> None:
+        """Hosts came or went otherwise; all is committed."""
+        self._counts.clear()
+
     def _hosts_of(self, domain: str, partition: bytes) -> int:
         """As of the last commit, up to the limit."""
         count = 0

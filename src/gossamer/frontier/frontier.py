@@ -24,6 +24,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.intake import Intake
+from gossamer.frontier.moving import Moving
 from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.repeats import Repeats
@@ -390,6 +391,24 @@ class Frontier:
             self._pattern_pages = self._settling.pattern_pages = PatternPages(self.counts.pattern_pages)
         if self._pattern_pages is not None:
             self._pattern_pages.change(policy.urls)
+
+    # -- partitions that move ----------------------------------------------------------------------------------------
+
+    def moving(self, about: Callable[[str], str | None]) -> Moving:
+        """`about`: the host that a note of this name is about, if it is about one."""
+        return Moving(self._database, self._roster, self.counts, self.revisits, about, self._pattern_of)
+
+    def _pattern_of(self, url: str) -> str | None:
+        rules = self.policy.urls
+        rule = rules.of(url) if rules is not None and rules.capped else None
+        return rule.pattern if rule is not None and rule.max_pages else None
+
+    def forget_partition(self, partition: int) -> None:
+        """Nothing of it is in memory any more; none of its visits are in hand, and all is committed."""
+        self._roster.forget_partition(partition)
+        self._intake.forget()
+        if self._domain_hosts is not None:
+            self._domain_hosts.forget()
 
     # -- commit ------------------------------------------------------------------------------------------------------
 

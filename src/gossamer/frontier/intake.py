@@ -66,6 +66,10 @@ class Intake:
             if self._links >= _AT_ONCE:
                 self.resolve()
 
+    def forget(self) -> None:
+        """What was met lately may have gone with a partition."""
+        self._recent.clear()
+
     def resolve(self) -> None:
         """Whatever waits is known and judged from here on."""
         fresh, self.waiting = self.waiting, []

@@ -57,6 +57,7 @@ _DEPTH_0 = 32  # depth and tries are written as characters, none of them a line 
 
 META = b"\xff\xffm"
 TAKING = META + b"taking "
+COMES, GOES = b"in", b"out"  # what is there of a partition not all of which is: the counts have it not yet, or still
 INDEX = b"\xff\xfe"
 RECORD = b"a"
 ROBOTS = b"b"

@@ -153,17 +153,35 @@ class FrontierReader:
         stored = self.meta("counts")
         return msgspec.msgpack.decode(stored, type=Counts) if stored else Counts()
 
-    def visits(self, state: State | None = None) -> Iterator[VisitRecord]:
-        for partition in range(self.counts().partitions):
-            for key, value in self._database.scan_visits(keys.partition_prefix(partition) + b"v"):
+    def _partitions(self, wanted: Iterable[int] | None = None) -> Iterator[bytes]:
+        """What their keys begin with, of all or of some; without those that come, which the counts do not have yet."""
+        moving = {
+            keys.taking_prefix(key) for key, value in self._database.scan_visits(keys.TAKING) if value == keys.COMES
+        }
+        for partition in map(keys.partition_prefix, range(self.counts().partitions) if wanted is None else wanted):
+            if partition not in moving:
+                yield partition
+
+    def visits(self, state: State | None = None, partitions: Iterable[int] | None = None) -> Iterator[VisitRecord]:
+        """All, or those of some partitions."""
+        for partition in self._partitions(partitions):
+            for key, value in self._database.scan_visits(partition + b"v"):
                 if state is None or value[0] == state:
                     yield keys.read_visit(key, value)
 
-    def outcomes(self) -> Counter[tuple[State, int, int, str]]:
+    def holds(self, partition: int) -> bool:
+        """Whether there is a visit of this partition."""
+        return next(self._database.scan_visits(keys.partition_prefix(partition) + b"v"), None) is not None
+
+    def holds_host(self, name: str) -> bool:
+        """Whether there is a visit of the partition that the host is in; otherwise the partition is another agent's."""
+        return self.holds(self._partition(name))
+
+    def outcomes(self, partitions: Iterable[int] | None = None) -> Counter[tuple[State, int, int, str]]:
         """How many visits there are of each state, depth, status and reason."""
         packed: Counter[bytes] = Counter()
-        for partition in range(self.counts().partitions):
-            rows = self._database.scan_visits(keys.partition_prefix(partition) + b"v")
+        for partition in self._partitions(partitions):
+            rows = self._database.scan_visits(partition + b"v")
             packed.update(keys.outcome_of(value) for _, value in rows)
         return Counter({keys.read_outcome(outcome): count for outcome, count in packed.items()})
 
@@ -240,8 +258,8 @@ class FrontierReader:
 
     def hosts(self) -> Iterator[HostCounts]:
         """Every host, in no order that means anything."""
-        for partition in range(self.counts().partitions):
-            rows = self._database.scan_hosts(keys.partition_prefix(partition))
+        for partition in self._partitions():
+            rows = self._database.scan_hosts(partition)
             for prefix, of_host in groupby(rows, keys.prefix_of_row):
                 facts = _facts(len(prefix), of_host)
                 record = facts.record
@@ -258,9 +276,11 @@ class FrontierReader:
                     facts.revisits,
                 )
 
+    def _partition(self, host: str) -> int:
+        return territory_of(self.counts()).partition(host)
+
     def _prefix(self, host: str) -> bytes:
-        partition = territory_of(self.counts()).partition(host)
-        return keys.host_prefix(keys.partition_prefix(partition), host)
+        return keys.host_prefix(keys.partition_prefix(self._partition(host)), host)
 
     def refresh(self) -> None:
         """From here on as of the newest commit."""

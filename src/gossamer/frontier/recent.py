@@ -49,5 +49,9 @@ class Recent:
         self._mask = len(self._table) - 1
         self._added = 0
 
+    def clear(self) -> None:
+        """None was met."""
+        self._table = array("q", bytes(8 * len(self._table)))
+
     def __len__(self) -> int:
         return len(self._table)

@@ -92,13 +92,17 @@ class Review:
                     yield key
 
     def _partitions(self) -> Iterator[bytes]:
-        """All: the names below a public suffix are in many."""
-        return map(keys.partition_prefix, range(self._counts.partitions))
+        """All that are whole: the names below a public suffix are in many."""
+        for partition in map(keys.partition_prefix, range(self._counts.partitions)):
+            if partition not in self._database.closed:
+                yield partition
 
     def _steps(self, found: Iterator[bytes]) -> Iterator[list[tuple[bytes, bytes]]]:
         """As they are now: of those that are visited again meanwhile the scan has seen the time that they had."""
+        closed = self._database.closed
         while step := list(islice(found, _AT_ONCE)):
-            yield [(key, value) for key in step if (value := self._database.visit(key)) is not None]
+            asked = [key for key in step if key[:2] not in closed] if closed else step
+            yield [(key, value) for key in asked if (value := self._database.visit(key)) is not None]
 
 
 def _start(domain: str) -> bytes:

@@ -124,7 +124,10 @@ class Revisits:
         self._intervals.lag = now - self._counts.due_from
         visits = [keys.read_due_key(key) for key, _ in taken]
         values = self._database.visits_at([visit for _, visit in visits])
+        closed = self._database.closed
         for (key, why), (due, visit), value in zip(taken, visits, values, strict=True):
+            if closed and visit[:2] in closed:
+                continue  # who has them next looks at these again
             self._database.due[key] = None
             if value is not None and keys.due_of(value) == due:  # or it was purged, or its time was changed
                 self._take_up(visit, value, now, busy, why)
@@ -310,10 +313,23 @@ class Revisits:
         what was taken up meanwhile, as scans do not see it earlier.
         """
         self._intervals.save()
-        first = min((key for key, why in self._database.due.items() if why is not None), default=self._cursor)
+        self._look_from(min((key for key, why in self._database.due.items() if why is not None), default=self._cursor))
+
+    def joined(self, first: bytes, enrolled: bool) -> None:
+        """Visits came from elsewhere. The first of them that is due is at this key, if any is; `enrolled`: every one
+        that was settled has a time.
+        """
+        if first:
+            self._look_from(first)
+        if not enrolled:
+            self._counts.enrolled = False
+            self._enrolling = None
+
+    def _look_from(self, first: bytes) -> None:
         if first < self._cursor:
             self._cursor = first
             self._counts.due_from = keys.read_due_key(first)[0]
+            self._look_again = 0.0
 
     def _facts(self, url: str, depth: int, key: bytes, seen: Seen, gained: int = 0, is_page: bool = True) -> PageFacts:
         start, path = split(url)
@@ -331,11 +347,15 @@ class Revisits:
 
     def _all_visits(self, now: float) -> Iterator[None]:
         number = 0
-        for partition in range(self._counts.partitions):
-            for key, value in self._database.scan_visits(keys.partition_prefix(partition) + b"v"):
+        for partition in map(keys.partition_prefix, range(self._counts.partitions)):
+            if partition in self._database.closed:
+                continue  # when it is whole all are gone over again
+            for key, value in self._database.scan_visits(partition + b"v"):
                 number += 1
                 if number % _ENROLLED_AT_ONCE == 0:
                     yield
+                if partition in self._database.closed:
+                    break
                 if _is_visited_again(value) and not keys.has_again(value) and self._database.visit(key) == value:
                     self._enrol_one(key, value, now)
 

@@ -333,8 +333,12 @@ class Roster:
 
     def _awake(self, name: str, now: float) -> HostQueue | None:
         """A host from disk, unless it rests for long, is blocked, or repeats another one or itself."""
-        share = self._share
-        if self._policy.manners(name).blocked or (share.divided and share.is_away(self.prefix(name))):
+        share, closed = self._share, self._database.closed
+        if (
+            self._policy.manners(name).blocked
+            or (share.divided and share.is_away(self.prefix(name)))
+            or (closed and self.prefix(name)[:2] in closed)
+        ):
             self._left = True
             return None
         host = self._load(name)
@@ -434,6 +438,23 @@ class Roster:
             if host.place is not Place.IDLE:
                 self._somebody_waits()
             self._forget(host)
+
+    def forget_partition(self, partition: int) -> None:
+        """Its hosts are no more known here. Nothing of it is in hand, and all is committed."""
+        prefix = keys.partition_prefix(partition)
+        for host in [host for host in self.hosts.values() if host.prefix.startswith(prefix)]:
+            assert not host.leased, f"{host.name} has visits in hand"
+            assert not host.dirty, f"{host.name} is not committed"
+            self._forget(host)
+        for text in [text for text, origin in self.origins.items() if origin.host_prefix.startswith(prefix)]:
+            del self.origins[text]
+        for late in [late for late in self._late if late.startswith(prefix)]:
+            del self._late[late]
+        self._met.clear()
+
+    def look_again(self) -> None:
+        """Somebody may wait on disk of whom nothing was known."""
+        self._somebody_waits()
 
     def _somebody_waits(self) -> None:
         self.on_disk = self.busy = self._again = True

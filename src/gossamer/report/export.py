@@ -17,7 +17,7 @@ from gossamer.report.engine import KINDS, Engine, files_of, kind_of
 from gossamer.report.fact import COLUMNS, Column
 from gossamer.report.making import Made, batches_of, processes_for
 from gossamer.report.report import facts_of
-from gossamer.report.source import CrawlSource
+from gossamer.report.sources import CrawlSources
 from gossamer.report.workers import Workers
 
 Watch = Callable[[Made], None]
@@ -58,7 +58,7 @@ def checked(out: Path) -> str:
 def export_pages(home: Path, out: Path, watch: Watch, processes: int | None = None) -> int:
     """The facts of every page, as it was seen last. How many."""
     kind = checked(out)
-    with CrawlSource(home) as source, facts_of(source, watch, processes) as (engine, _):
+    with CrawlSources(home) as source, facts_of(source, watch, processes) as (engine, _):
         engine.copy(f"SELECT {', '.join(map(_exported, COLUMNS))} FROM pages", out, kind)
         return int(engine.row("SELECT count(*) FROM pages")[0])
 
@@ -72,15 +72,20 @@ def _exported(column: Column) -> str:
 def export_links(home: Path, out: Path, watch: Watch, processes: int | None = None) -> int:
     """Every link of every page, as it was seen last. How many."""
     kind = checked(out)
-    with CrawlSource(home) as source, Workers(source.places, processes_for(source, {}, processes)) as workers:
-        results = workers.results("links", batches_of(source, watch))
-        return _written(results, LINKS, out, kind)
+    with CrawlSources(home) as source:
+        return _written(_links(source, watch, processes), LINKS, out, kind)
+
+
+def _links(sources: CrawlSources, watch: Watch, processes: int | None) -> Iterator[bytes]:
+    for source in sources.parts:
+        with Workers(source.places, processes_for(source, {}, processes)) as workers:
+            yield from workers.results("links", batches_of(source, watch))
 
 
 def export_urls(home: Path, out: Path, watch: Watch) -> int:
     """Every known URL and what became of it. How many."""
     kind = checked(out)
-    with CrawlSource(home) as source:
+    with CrawlSources(home) as source:
         return _written(_lines(source.visits(), source.urls, watch), URLS, out, kind)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from gossamer.report.making import Made, catch_up
 from gossamer.report.page_tables import matrix, matrix_json, page_tables
 from gossamer.report.shelf import Shelf
 from gossamer.report.source import CrawlSource
+from gossamer.report.sources import CrawlSources
 from gossamer.report.table import Group, Table
 from gossamer.report.views import open_facts
 
@@ -83,7 +84,7 @@ def make_report(
     clock: Callable[[], float] = time.time,
     processes: int | None = None,
 ) -> Report:
-    with CrawlSource(home) as source, facts_of(source, watch, processes) as (engine, behind):
+    with CrawlSources(home) as source, facts_of(source, watch, processes) as (engine, behind):
         tables = page_tables(engine)
         tables["link_matrix"] = matrix(engine)
         outcomes = source.outcomes()
@@ -123,43 +124,57 @@ def _total(table: Table, totals: dict[str, Any]) -> int:
 
 def make_facts(home: Path, watch: Callable[[Made], None] = lambda made: None, processes: int | None = None) -> int:
     """Bring the facts up to date, and nothing else; how many captures that took."""
-    shelf = Shelf(home / "facts")
-    with CrawlSource(home) as source, Engine() as engine, shelf.taken() as ours:
-        if not ours:
-            raise CrawlDirError(f"{shelf.home} is being written by another process. Wait for it.")
-        return catch_up(source, shelf, engine, watch, processes)
+    made = 0
+    with CrawlSources(home) as sources, Engine() as engine:
+        for source in sources.parts:
+            shelf = Shelf(source.directory.home / "facts")
+            with shelf.taken() as ours:
+                if not ours:
+                    raise CrawlDirError(f"{shelf.home} is being written by another process. Wait for it.")
+                made += catch_up(source, shelf, engine, watch, processes)
+    return made
 
 
 @contextmanager
 def facts_of(
-    source: CrawlSource, watch: Callable[[Made], None], processes: int | None = None
+    sources: CrawlSources, watch: Callable[[Made], None], processes: int | None = None
 ) -> Iterator[tuple[Engine, int]]:
     """An engine with the views of `open_facts`, and bytes of CDXJ that they are behind.
 
-    The facts are in DIR/facts. Where that cannot be written they are made for this once, in a temporary directory.
+    The facts of an agent are in DIR/facts. Where that cannot be written they are made for this once, in a temporary
+    directory.
     """
     with tempfile.TemporaryDirectory(prefix="gossamer-facts-") as elsewhere, Engine() as engine:
-        try:
-            behind = _opened(source, Shelf(source.directory.home / "facts"), engine, watch, processes)
-        except CrawlDirError:
-            behind = _opened(source, Shelf(Path(elsewhere)), engine, watch, processes)
-        yield engine, behind
+        shelves = []
+        for number, source in enumerate(sources.parts):
+            shelf = Shelf(source.directory.home / "facts")
+            try:
+                _brought_up(source, shelf, engine, watch, processes)
+            except CrawlDirError:
+                shelf = Shelf(Path(elsewhere) / str(number))
+                _brought_up(source, shelf, engine, watch, processes)
+            shelves.append((source, shelf))
+        yield engine, _opened(shelves, engine)
 
 
-def _opened(
+def _brought_up(
     source: CrawlSource, shelf: Shelf, engine: Engine, watch: Callable[[Made], None], processes: int | None
-) -> int:
+) -> None:
     with shelf.taken(_PATIENCE) as ours:
         if ours:
             catch_up(source, shelf, engine, watch, processes)
+
+
+def _opened(shelves: Sequence[tuple[CrawlSource, Shelf]], engine: Engine) -> int:
     for attempt in (1, 2):
-        manifest = shelf.read()
+        manifests = [shelf.read() for _, shelf in shelves]
         try:
-            open_facts(engine, shelf.paths(manifest))
+            paths = [path for (_, shelf), found in zip(shelves, manifests, strict=True) for path in shelf.paths(found)]
+            open_facts(engine, paths)
             break
         except DamagedError:
             # Another process may have merged files in between.
             if attempt == 2:
                 raise
-    done, total = source.sizes(manifest.places)
-    return total - done
+    sizes = [source.sizes(found.places) for (source, _), found in zip(shelves, manifests, strict=True)]
+    return sum(total - done for done, total in sizes)

@@ -19,7 +19,7 @@ from gossamer.report.engine import Engine
 from gossamer.report.look import READ, shown
 from gossamer.report.making import Made
 from gossamer.report.report import FORMAT, facts_of
-from gossamer.report.source import CrawlSource
+from gossamer.report.sources import CrawlSources
 from gossamer.report.table import Field, Group, Table
 from gossamer.report.terms import terms
 from gossamer.report.writing import count, moment, size
@@ -86,7 +86,7 @@ def make_site(
 ) -> Site:
     url = seed_url(host)
     name = host_of(url) if url else host
-    with CrawlSource(home) as source, facts_of(source, watch, processes) as (engine, _):
+    with CrawlSources(home) as source, facts_of(source, watch, processes) as (engine, _):
         if not engine.row("SELECT count(*) FROM facts WHERE host = ?", (name,))[0]:
             raise ConfigError(f"--host: nothing is stored of {name!r}; gossamer urls --dir {home} lists what is known")
         tables = {table.name: table for table in _tables(engine, source, name)}
@@ -131,7 +131,7 @@ def _totals(engine: Engine, host: str) -> dict[str, Any]:
     }
 
 
-def _tables(engine: Engine, source: CrawlSource, host: str) -> Iterator[Table]:
+def _tables(engine: Engine, source: CrawlSources, host: str) -> Iterator[Table]:
     own, others = list(_texts(engine, source, host, True)), list(_texts(engine, source, host, False))
     yield Table(
         "terms",
@@ -182,24 +182,27 @@ def _tables(engine: Engine, source: CrawlSource, host: str) -> Iterator[Table]:
     )
 
 
-def _texts(engine: Engine, source: CrawlSource, host: str, own: bool) -> Iterator[str]:
+def _texts(engine: Engine, source: CrawlSources, host: str, own: bool) -> Iterator[str]:
     """What some pages show, the same ones each time: those of the host, or of others in its language, since the usual
     words of a language tell nothing.
     """
     wanted = "links IS NOT NULL AND duplicate_of = '' AND size > 0"
     language = engine.row(f"SELECT mode(language) FROM pages WHERE host = ? AND {wanted}", (host,))[0]
     rows = engine.rows(
-        f'SELECT file, "offset", length, type FROM pages WHERE {wanted} AND'
+        f'SELECT url, file, "offset", length, type FROM pages WHERE {wanted} AND'
         f" {'host = ?' if own else 'host <> ? AND language = ?'} ORDER BY hash(url), url LIMIT {_SAMPLE}",
         (host,) if own else (host, language or ""),
     )
     most = source.config.fetch.max_body
-    records = RecordFiles(source.directories, most)
+    files = [RecordFiles(part.directories, most) for part in source.parts]
     try:
-        for file, offset, length, kind in rows:
-            record = records.read(Locator(file, offset, length))
+        for url, file, offset, length, kind in rows:
+            place = Locator(file, offset, length)
+            found = (records.read(place) for records in files)  # agents number their files alike
+            record = next((record for record in found if record is not None and record.url == url), None)
             if record is not None:
                 body = decoded(record.head, record.raw, most).body[:READ]
                 yield shown(decode_as(body, decide(body, kind or None)[0]))
     finally:
-        records.close()
+        for records in files:
+            records.close()

@@ -25,7 +25,7 @@ from gossamer.errors import ConfigError
 from gossamer.report.engine import Engine
 from gossamer.report.making import Made
 from gossamer.report.report import facts_of
-from gossamer.report.source import CrawlSource
+from gossamer.report.sources import CrawlSources
 from gossamer.store import committed_files
 
 VERSION: Final = "1.1.1"
@@ -71,7 +71,7 @@ def export_wacz(home: Path, out: Path, watch: Callable[[Made], None], processes:
     if not out.absolute().parent.is_dir():
         raise ConfigError(f"--out: there is no directory {str(out.parent)!r}")
     fresh = out.with_name(f".{out.name}.new")
-    with CrawlSource(home) as source, facts_of(source, watch, processes) as (engine, _):
+    with CrawlSources(home) as source, facts_of(source, watch, processes) as (engine, _):
         try:
             with (
                 tempfile.TemporaryDirectory(prefix=".gossamer-", dir=out.absolute().parent) as scratch,
@@ -87,25 +87,30 @@ def export_wacz(home: Path, out: Path, watch: Callable[[Made], None], processes:
     return pages
 
 
-def _fill(zipped: ZipFile, source: CrawlSource, engine: Engine, scratch: Path, watch: Callable[[Made], None]) -> int:
-    stored = committed_files(source.directory.warc, source.position)
-    made = Made(0, 0, sum(one.warc for one in stored))
+def _fill(zipped: ZipFile, sources: CrawlSources, engine: Engine, scratch: Path, watch: Callable[[Made], None]) -> int:
+    several = len(sources.parts) > 1  # agents number their files alike, so that these need other names
+    stored = [
+        (f"{source.directory.home.name}-" if several else "", one)
+        for source in sorted(sources.parts, key=lambda source: source.directory.home.name)
+        for one in committed_files(source.directory.warc, source.position)
+    ]
+    made = Made(0, 0, sum(one.warc for _, one in stored))
 
     def told(size: int) -> None:
         made.done = min(made.done + size, made.total)
         watch(made)
 
     archive = Archive(zipped, told)
-    for one in stored:
-        archive.put(f"archive/{one.path.name}", _read(one.path, one.warc))
+    for prefix, one in stored:
+        archive.put(f"archive/{prefix}{one.path.name}", _read(one.path, one.warc))
         made.captures += 1
-    _put_index(archive, (_lines(one.cdxj_path, one.cdxj) for one in stored), scratch)
+    _put_index(archive, (_lines(one.cdxj_path, one.cdxj, prefix) for prefix, one in stored), scratch)
     pages = _put_pages(archive, engine, scratch)
     description: dict[str, Any] = {
         "profile": "data-package",
         "wacz_version": VERSION,
-        "title": f"Crawl {source.directory.home.absolute().name}",
-        "software": user_agent(source.config.fetch),
+        "title": f"Crawl {sources.home.absolute().name}",
+        "software": user_agent(sources.config.fetch),
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "resources": msgspec.to_builtins(archive.packed),
     }
@@ -125,9 +130,16 @@ def _read(path: Path, size: int) -> Iterator[bytes]:
             yield piece
 
 
-def _lines(path: Path, size: int) -> list[bytes]:
-    """Of one CDXJ file, in order."""
-    return sorted(b"".join(_read(path, size)).splitlines())
+def _lines(path: Path, size: int, prefix: str = "") -> list[bytes]:
+    """Of one CDXJ file, in order. `prefix` comes before the name of the WARC file in each."""
+    lines = sorted(b"".join(_read(path, size)).splitlines())
+    return [_renamed(line, prefix.encode()) for line in lines] if prefix else lines
+
+
+def _renamed(line: bytes, prefix: bytes) -> bytes:
+    """It is the last field that is so called: what stands in a URL comes before."""
+    before, mark, name = line.rpartition(b'"filename": "')
+    return before + mark + prefix + name if mark else line
 
 
 def _put_index(archive: Archive, files: Iterable[list[bytes]], scratch: Path) -> None:

@@ -1,0 +1,237 @@
+"""What commits leave for other agents: written with them, sent in their order, forgotten when it is safe elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gossamer.agent.exchange import Exchange
+from gossamer.agent.outbox import Outbox, Parcel
+from gossamer.cluster.batch import Group, decode, encode
+from gossamer.cluster.log import Kind, Record
+from gossamer.config import FrontierConfig, PolicyConfig
+from gossamer.errors import LogFullError, TokenLostError, UnavailableError
+from gossamer.frontier import Frontier
+from gossamer.frontier.diffs import DiffReader
+from gossamer.frontier.share import Part
+from gossamer.rules.policy import Policy
+from gossamer.rules.scope import Scope
+from gossamer.rules.territory import Territory
+
+TERRITORY = Territory(16)
+OURS, THEIRS = "http://ours.test/", "http://theirs.test/"
+
+
+def partition(url: str) -> int:
+    return TERRITORY.partition(url.split("/")[2])
+
+
+assert partition(OURS) != partition(THEIRS)
+
+
+def prefix(url: str) -> bytes:
+    return partition(url).to_bytes(2, "big")
+
+
+class Agent:
+    """A frontier that has one partition, and its outbox."""
+
+    def __init__(self, home: Path, *urls: str) -> None:
+        self.share = Part(TERRITORY, 1.0)
+        self.frontier = Frontier(
+            home, FrontierConfig(memory=1 << 20), Policy(PolicyConfig(delay=0)), Scope("any"), None, 0.0,
+            share=self.share,
+        )  # fmt: skip
+        for url in urls:
+            self.share.take(prefix(url), 0.0)
+        self.positions: dict[int, int] = {}
+        counts = self.frontier.counts
+        self.outbox = Outbox(
+            self.frontier.outbox(), self.frontier.foreign, self.share, lambda name: None, lambda: self.positions,
+            lambda: counts.number,
+        )  # fmt: skip
+        self.frontier.before_commit = self.outbox.fill
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Agent:
+    return Agent(tmp_path / "frontier", OURS)
+
+
+def urls_in(parcel: Parcel) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for to, data in parcel.sent:
+        found.setdefault(to, []).extend(url for group in decode(data) for url in group.urls)
+    return found
+
+
+def test_links_for_others_are_sent_and_not_kept_here(agent: Agent) -> None:
+    agent.frontier.add([OURS + "1", THEIRS + "2", OURS + "3", THEIRS + "4"], 2, 4, hops=1, suspect=True)
+    agent.frontier.commit({})
+    (parcel,) = agent.outbox.pending
+    assert [decode(data) for _, data in parcel.sent] == [[Group((THEIRS + "2", THEIRS + "4"), 2, 4, 1, True)]]
+    assert {to for to, _ in parcel.sent} == {partition(THEIRS)}
+    assert agent.frontier.counts.urls == 2
+
+
+def test_what_others_would_not_want_is_not_sent(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "f", OURS)
+    agent.frontier.scope._exclude = Scope("any", exclude=["/private/"])._exclude
+    agent.frontier.add([THEIRS + "private/x", THEIRS + "y", THEIRS + "y"], 1, 4)
+    agent.frontier.add([THEIRS + "y"], 3, 4)  # it was met a moment ago
+    agent.frontier.commit({})
+    assert urls_in(agent.outbox.pending[0]) == {partition(THEIRS): [THEIRS + "y"]}
+
+
+def test_a_diff_says_what_a_commit_did_and_how_far_the_log_was_read(agent: Agent) -> None:
+    agent.positions = {partition(OURS): 77}
+    agent.frontier.add([OURS + "1"], 0, 4)
+    agent.frontier.commit({})
+    ((to, message),) = agent.outbox.pending[0].done
+    diff = DiffReader(to).feed(message)
+    assert to == partition(OURS)
+    assert diff is not None
+    assert diff.taken == 77
+    assert len(diff.visits) == 1
+    agent.frontier.commit({})
+    assert len(agent.outbox.pending) == 1  # nothing has changed
+
+
+def test_parcels_are_there_after_a_crash_and_gone_after_the_commit_that_follows_their_receipt(tmp_path: Path) -> None:
+    first = Agent(tmp_path / "f", OURS)
+    for number in range(3):
+        first.frontier.add([f"{THEIRS}{number}", f"{OURS}{number}"], 1, 4)
+        first.frontier.commit({})
+    assert [parcel.number for parcel in first.outbox.next(1)] == [1]
+    assert [parcel.number for parcel in first.outbox.next(4)] == [1, 2]
+    oldest = first.outbox.next(1)
+    first.outbox.acknowledged(oldest, [(partition(THEIRS), 5, b"kept")])
+    first.frontier.close()  # before the next commit
+    second = Agent(tmp_path / "f", OURS)
+    assert [parcel.number for parcel in second.outbox.pending] == [1, 2, 3]
+    second.outbox.acknowledged(second.outbox.next(1), [(partition(THEIRS), 5, b"kept")])
+    second.frontier.add([OURS + "more"], 1, 4)
+    second.frontier.commit({})
+    second.frontier.close()
+    third = Agent(tmp_path / "f", OURS)
+    assert [parcel.number for parcel in third.outbox.pending] == [2, 3, 4]
+    assert third.outbox.kept_size == 4
+    third.outbox.passed(partition(THEIRS), 4)
+    third.outbox.passed(partition(OURS), 100)
+    third.frontier.commit({})
+    third.frontier.close()
+    fourth = Agent(tmp_path / "f", OURS)
+    assert fourth.outbox.kept_size == 4  # 5 is not passed
+    fourth.outbox.passed(partition(THEIRS), 5)
+    fourth.frontier.commit({})
+    fourth.frontier.close()
+    assert Agent(tmp_path / "f", OURS).outbox.kept_size == 0
+
+
+def test_of_a_partition_that_others_took_only_the_new_urls_are_sent(agent: Agent) -> None:
+    agent.frontier.add([OURS + "1"], 3, 4)
+    agent.frontier.commit({})
+    agent.outbox.lost([partition(OURS)])
+    (parcel,) = agent.outbox.pending
+    assert parcel.done == []
+    assert urls_in(parcel) == {partition(OURS): [OURS + "1"]}
+    assert decode(parcel.sent[0][1])[0].depth == 3
+    # And what was changed before this agent knew of it:
+    agent.frontier.add([OURS + "2"], 1, 4)
+    agent.frontier._intake.resolve()
+    agent.share.leave(prefix(OURS))
+    agent.frontier.commit({})
+    assert urls_in(agent.outbox.pending[1]) == {partition(OURS): [OURS + "2"]}
+
+
+class FakeLog:
+    """In memory: what a log does, and what it may do to its writers."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.wrong: list[Exception] = []
+
+    async def write(self, sent: list[tuple[int, bytes]], done: list[tuple[int, int, bytes]]) -> int:
+        if self.wrong:
+            raise self.wrong.pop(0)
+        for to, data in sent:
+            self.records.append(Record(len(self.records) + 1, Kind.IN, data, to))
+        for to, _, data in done:
+            self.records.append(Record(len(self.records) + 1, Kind.DONE, data, to))
+        return len(self.records)
+
+
+def exchange(agent: Agent, log: FakeLog, lose: Callable[[object], None] = lambda _: None) -> Exchange:
+    made = Exchange(log, agent.outbox, lambda group: None, lose, lambda text: None)  # type: ignore[arg-type]
+    made.hold(partition(OURS), 9, 0)
+    return made
+
+
+def test_everything_is_written_in_the_order_of_commits(agent: Agent) -> None:
+    log = FakeLog()
+    for number in range(3):
+        agent.frontier.add([f"{THEIRS}{number}", f"{OURS}{number}"], 1, 4)
+        agent.frontier.commit({})
+    talk = exchange(agent, log)
+    asyncio.run(talk.send_once())
+    assert [record.kind for record in log.records] == [Kind.IN] * 3 + [Kind.DONE] * 3
+    assert [decode(record.data)[0].urls[0] for record in log.records[:3]] == [f"{THEIRS}{n}" for n in range(3)]
+    assert talk.appended[partition(OURS)] == 6
+    assert not agent.outbox.pending
+    assert not agent.outbox.waiting.is_set()
+
+
+def test_what_was_not_written_is_written_later(agent: Agent) -> None:
+    log = FakeLog()
+    log.wrong = [UnavailableError("away"), LogFullError("full")]
+    agent.frontier.add([THEIRS + "1"], 1, 4)
+    agent.frontier.commit({})
+    talk = exchange(agent, log)
+
+    async def work() -> None:
+        assert not await talk.send_once()
+        assert not await talk.send_once()
+        assert talk.full
+        assert await talk.send_once()
+        assert not talk.full
+
+    asyncio.run(work())
+    assert len(log.records) == 1
+
+
+def test_who_waits_hears_when_the_log_has_what_was_committed(agent: Agent) -> None:
+    log, lost = FakeLog(), []
+    talk = exchange(agent, log, lost.append)
+    agent.frontier.add([OURS + "1"], 1, 4)
+    agent.frontier.commit({})
+
+    async def work() -> None:
+        waiting = asyncio.create_task(talk.flushed(partition(OURS)))
+        await asyncio.sleep(0)
+        agent.frontier.add([OURS + "2"], 1, 4)
+        agent.frontier.commit({})
+        await talk.send_once()
+        assert await waiting == 1  # the place of what was committed then, not of what came after
+        assert await talk.flushed(partition(OURS)) == 2
+        agent.frontier.add([OURS + "3", THEIRS + "3"], 1, 4)
+        agent.frontier.commit({})
+        log.wrong = [TokenLostError("gone", (partition(OURS),))]
+        assert not await talk.send_once()
+        assert lost == [(partition(OURS),)]
+        assert await talk.send_once()
+
+    asyncio.run(work())
+    assert [record.kind for record in log.records] == [Kind.DONE, Kind.DONE, Kind.IN, Kind.IN]
+
+
+def test_commits_of_more_messages_than_go_at_once_are_written_all_the_same(agent: Agent) -> None:
+    log = FakeLog()
+    data = encode([Group((THEIRS,), 1, 4)])[0]
+    agent.outbox._append(Parcel(1, [(partition(THEIRS), data)] * 2000, [(partition(OURS), b"x")] * 3))
+    talk = exchange(agent, log)
+    asyncio.run(talk.send_once())
+    assert [record.kind for record in log.records] == [Kind.IN] * 2000 + [Kind.DONE] * 3
+    assert talk.appended[partition(OURS)] == 2003
