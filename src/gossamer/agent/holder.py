@@ -53,11 +53,12 @@ class Holder:
         break_off: Callable[[Callable[[str], bool]], None],
         receive: Callable[[Group], None],
         about: Callable[[str], str | None],
+        noted: Callable[[Iterable[str]], None],
         clock: Callable[[], float],
         notice: Callable[[str], None],
     ) -> None:
         """`break_off` drops visits in flight of hosts that it is given a test for; `about`: of which host a note of the
-        agent is.
+        agent is; `noted` hears of notes that came with a partition.
         """
         self._frontier = frontier
         self._moving = frontier.moving(about)
@@ -69,6 +70,7 @@ class Holder:
         self._commit = commit
         self._break_off = break_off
         self._receive = receive
+        self._noted = noted
         self._clock = clock
         self._notice = notice
         self._holdings: dict[int, Holding] = {}
@@ -150,6 +152,7 @@ class Holder:
                 self._own(holding, 0)
                 return
             late = await self._restore(partition, holding.token)
+            self._noted(self._moving.notes(partition))
             self._own(holding, holding.token, self._clock())
             for group in late:
                 self._receive(group)

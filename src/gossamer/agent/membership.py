@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -109,7 +109,7 @@ class Membership:
         )
         self._holder = Holder(
             frontier, self.share, self._log, ownership, self._checkpoints, self._exchange, agent.commit,
-            agent.break_off, agent.receive, _host_of, clock, self._notice,
+            agent.break_off, agent.receive, _host_of, self._take_notes, clock, self._notice,
         )  # fmt: skip
         agent.fence(self._session.may_fetch)
         beating = asyncio.create_task(self._beat())
@@ -193,6 +193,10 @@ class Membership:
         """The partition of the host that a note of the agent is about."""
         host = _host_of(name)
         return None if host is None else self._territory.partition(host)
+
+    def _take_notes(self, names: Iterable[str]) -> None:
+        """Of a partition that has come: hosts of its seeds belong to the crawl."""
+        self._agent.seeds_came([host for kind, _, host in (name.partition(" ") for name in names) if kind == "seed"])
 
     def _positions(self) -> dict[int, int]:
         return self._exchange.taken

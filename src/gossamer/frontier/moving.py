@@ -54,6 +54,7 @@ class Moving:
         self._about = about
         self._pattern_of = pattern_of
         self._coming: dict[int, Header] = {}  # the last number and position of a writer, of those that come
+        self._notes: dict[int, set[str]] = {}  # names of notes that came with them
 
     def partition_of(self, name: str) -> int | None:
         """To which partition a note belongs; None: it is the agent's own."""
@@ -101,6 +102,7 @@ class Moving:
         assert next(chain(visits, hosts), None) is None, f"partition {partition} is here already"
         self._mark(partition, keys.COMES)
         self._coming[partition] = Header(partition, 0)
+        self._notes.pop(partition, None)
 
     def take_in(self, partition: int, pieces: Iterable[bytes]) -> Iterator[None]:
         """What `export` gave; DiffError where it did not. `drop` takes away what came, then and later."""
@@ -141,7 +143,12 @@ class Moving:
             if self.partition_of(name) != partition:
                 raise DiffError(f"a note is not about partition {partition}: {name[:200]!r}")
             changes[keys.META + name.encode()] = value
+        self._notes.setdefault(partition, set()).update(meta)
         self._database.write(changes, dict(hosts), {})
+
+    def notes(self, partition: int) -> set[str]:
+        """The names of notes that came with a partition; asked for once, when it has come."""
+        return self._notes.pop(partition, set())
 
     def finish(self, partition: int) -> Iterator[None]:
         """All has come. The partition is this frontier's after the last step, and for good with the next commit."""
