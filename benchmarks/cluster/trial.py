@@ -122,6 +122,8 @@ def look(row: Row, scene: Scene, fault: Fault | None, kind: Kind | None = None) 
     if fault is not None:
         _look_at_takeover(row, requests, scene, fault, kind)
     row.deaths = {agent.name: agent.deaths for agent in scene.crew.agents.values() if agent.deaths}
+    if others := row.deaths.keys() - {fault.victim if fault is not None else ""}:
+        row.broken.append(f"died without a reason: {', '.join(sorted(others))}")
     row.statuses = scene.statuses()
     wrong = {name: status for name, status in row.statuses.items() if status and not scene.crew.agents[name].spent}
     if wrong:

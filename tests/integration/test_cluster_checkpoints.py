@@ -281,25 +281,30 @@ def hostile() -> list[bytes]:
     return values
 
 
+async def changed(shop: Shop, value: bytes, revision: int) -> int:
+    made = await shop.keys.compare_and_set("ckpt.7", value, revision)
+    assert made is not None
+    return made
+
+
+async def until(passed: Passed, wanted: dict[int, int]) -> None:
+    """What was acknowledged is handed out a moment later."""
+    while passed.passed() != wanted:
+        await passed.look(1.0)
+
+
 def test_no_value_of_a_key_does_harm(run: Run) -> None:
     async def work(shop: Shop) -> None:
-        passed = await Passed.open(shop.keys)
-        revision = await shop.keys.create("ckpt.7", msgspec.json.encode(Kept(GOOD)))
-        while passed.passed() != {7: 10}:
-            await passed.look(1.0)
+        passed, revision = await Passed.open(shop.keys), 0
         for value in hostile():
-            assert revision is not None
-            revision = await shop.keys.compare_and_set("ckpt.7", value, revision)
-            for harmed in (
-                shop.agent().load(7),
-                shop.agent().load_before(7),
-                shop.agent().save(7, 9, 1, 1, pieces_of()),
-            ):
+            revision = await changed(shop, msgspec.json.encode(Kept(GOOD)), revision)
+            await until(passed, {7: 10})
+            revision = await changed(shop, value, revision)
+            await until(passed, {})
+            agent = shop.agent()
+            for harmed in (agent.load(7), agent.load_before(7), agent.save(7, 9, 1, 1, pieces_of())):
                 with pytest.raises(ClusterError, match="are all agents of one version"):
                     await harmed
-            while not await passed.look(1.0):
-                pass
-            assert passed.passed() == {}
         assert shop.files() == []
         await passed.close()
 
@@ -314,18 +319,14 @@ def test_senders_see_what_has_passed(run: Run) -> None:
         await shop.keys.create("ckpt.99999", msgspec.json.encode(Kept(GOOD)))
         passed = await Passed.open(shop.keys)
         assert passed.passed() == {}
-        assert await passed.look(1.0)
-        assert passed.passed() == {7: 10}
-        assert not await passed.look(0.0)
+        await until(passed, {7: 10})
         await agent.save(7, 5, 30, 25, pieces_of(b"x"))
         await agent.save(0, 6, 3, 2, pieces_of(b"x"))
-        while passed.passed() != {0: 2, 7: 25}:
-            await passed.look(1.0)
+        await until(passed, {0: 2, 7: 25})
         entry = await shop.keys.get("ckpt.7")
         assert entry is not None
         await shop.keys.remove("ckpt.7", entry.revision)
-        while passed.passed() != {0: 2}:
-            await passed.look(1.0)
+        await until(passed, {0: 2})
         await passed.close()
 
     run(work)

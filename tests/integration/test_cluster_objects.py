@@ -94,6 +94,22 @@ def test_who_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
+def test_a_file_is_synced_before_it_has_its_name_and_every_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, bool]] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}")).relative_to(tmp_path).as_posix()
+        synced.append((path, (tmp_path / "p/a/b").exists()))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    asyncio.run(LocalObjects(tmp_path / "p").put("a/b", pieces_of(b"x")))
+    assert synced == [(".", False), ("p", False), ("p/a/b.part", False), ("p/a", True)]
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", tmp_path], capture_output=True, text=True)

@@ -235,3 +235,15 @@ def test_commits_of_more_messages_than_go_at_once_are_written_all_the_same(agent
     asyncio.run(talk.send_once())
     assert [record.kind for record in log.records] == [Kind.IN] * 2000 + [Kind.DONE] * 3
     assert talk.appended[partition(OURS)] == 2003
+
+
+def test_a_url_that_was_handed_over_is_taken_when_its_partition_is_ours_and_it_comes_back(agent: Agent) -> None:
+    agent.frontier.add([THEIRS + "1"], 1, 4)
+    agent.frontier.commit({})
+    agent.share.take(prefix(THEIRS), 0.0)
+    agent.frontier.opened(prefix(THEIRS))
+    (group,) = decode(agent.outbox.pending[0].sent[0][1])
+    for _ in range(2):
+        agent.frontier.add(list(group.urls), group.depth, group.priority, handed=True)
+        agent.frontier.commit({})
+        assert agent.frontier.counts.urls == 1

@@ -212,7 +212,7 @@ class Agent:
             for url, hosts in zip(group.urls, group.hosts, strict=True):
                 self._sources.sent(url, group.depth, group.hops, group.listed, set(hosts))
         elif group.depth:
-            self.frontier.add(list(group.urls), group.depth, group.priority, group.hops, group.suspect)
+            self.frontier.add(list(group.urls), group.depth, group.priority, group.hops, group.suspect, handed=True)
         else:
             self.add_seeds(list(group.urls), self._seeds_share, group.priority, given=False)
         self._fetcher.wake()
@@ -225,7 +225,7 @@ class Agent:
         self._seeds_share = share
         own = urls if self.others is None else [url for url in urls if not self.frontier.is_away(url)]
         self._new_seed_hosts += filter(None, map(self._scope.admit_seed, own))
-        self.frontier.add(urls, 0, priority)
+        self.frontier.add(urls, 0, priority, handed=not given)
         self._fetcher.wake()
 
     # -- limits ------------------------------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ class Crawl:
             for task in beside:
                 task.cancel()
         if membership is not None:
-            await asyncio.gather(*beside, return_exceptions=True)
+            await ended(beside)
             await membership.leave()
         last = agent.progress(reason)
         if watch:
@@ -334,6 +334,14 @@ async def _answer(resolver: Resolver, name: str) -> Answer:
         return await resolver.resolve(name)
     except ShortageError:
         return Answer((), 0.0)  # no reason to leave a seed out
+
+
+async def ended(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancelled until they have heard of it: a wait that was over at the same moment may have swallowed it."""
+    while left := [task for task in tasks if not task.done()]:
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left, timeout=0.1)
 
 
 async def _tell(agent: Agent, watch: Callable[[Progress], None], every: float) -> None:

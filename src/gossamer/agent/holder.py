@@ -33,9 +33,12 @@ _PATIENCE: Final = 3.0  # for the log
 
 
 class Kept(msgspec.Struct):
-    """What each commit says of the partitions here: up to which place of the log they have what others sent."""
+    """What each commit says of the partitions here: up to which place of the log they have what others sent, and the
+    tokens under which they were held last: of two directories that have one, the higher is right.
+    """
 
     taken: dict[int, int] = {}
+    tokens: dict[int, int] = {}
 
 
 class Holder:
@@ -95,8 +98,9 @@ class Holder:
 
     def kept(self) -> bytes:
         """For the commit."""
-        taken = self._exchange.taken
-        return msgspec.msgpack.encode(Kept({partition: taken.get(partition, 0) for partition in self._here}))
+        taken, tokens = self._exchange.taken, self._exchange.tokens
+        here = {partition: taken.get(partition, 0) for partition in self._here}
+        return msgspec.msgpack.encode(Kept(here, {partition: tokens.get(partition, 0) for partition in here}))
 
     async def resume(self, stored: bytes | None) -> None:
         """Claim again what was here when this directory was last used; to be done before anything is sent."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Container, Coroutine, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -38,6 +38,7 @@ _HOME: Final = "home"  # in the frontier: a nonce that says that it is this dire
 _KEPT: Final = "cluster"  # in the frontier: the partitions that are there
 _LOOK_EVERY: Final = 0.5  # seconds
 _SETTLED: Final = 1.0  # seconds for which the same agents live before they are planned for
+_RETURN: Final = 6.0  # seconds after a start in which agents of the plan that are not there may come back
 _LAST_WORDS: Final = 3.0  # seconds for what is still to be sent at the end
 _BEATS: Final = 2  # in which all must have been idle
 _CHECKPOINT_BYTES: Final = 64 << 20  # of a partition's log
@@ -235,7 +236,7 @@ class Membership:
     async def _lead(self) -> None:
         """See who lives, and write the plan if it is this agent's turn. No safety depends on it."""
         living: dict[str, str] = {}
-        since = 0.0
+        since, began = 0.0, boot_time()
         idle: dict[str, tuple[str, int, int]] = {}
         while True:
             try:
@@ -245,11 +246,18 @@ class Membership:
                 if there != living:
                     living, since, idle = there, now, {}
                 if await self._leader.leads() and now >= since + _SETTLED:
-                    await self._leader.plan(self._leaving)
+                    if now >= began + _RETURN or not self._awaited(there):
+                        await self._leader.plan(self._leaving)
                     idle = await self._look_for_the_end(idle)
             except UnavailableError:
                 idle = {}
                 await asyncio.sleep(_LOOK_EVERY)
+
+    def _awaited(self, living: Container[str]) -> bool:
+        """Whether agents of the plan are not there, nor were told to leave: where all are started anew, they come."""
+        return self._plan is not None and any(
+            name not in living and name not in self._leaving for name in self._plan.agents
+        )
 
     async def _look_for_the_end(self, idle: dict[str, tuple[str, int, int]]) -> dict[str, tuple[str, int, int]]:
         """All were idle, and are so still some beats later, having done nothing in between: it is over."""

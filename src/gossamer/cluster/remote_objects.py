@@ -28,7 +28,7 @@ _LONGEST_WHY: Final = 300
 
 
 class RemoteObjects:
-    """Credentials, region and endpoint come from the environment, as the tools of each provider have them.
+    """Credentials, region and endpoint come from the environment, or from the role of a machine in a cloud.
 
     At most about `_PART * (_AT_ONCE + 2)` bytes are in memory for an upload, whatever its size.
     """

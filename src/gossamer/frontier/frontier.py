@@ -128,9 +128,13 @@ class Frontier:
 
     # -- add ---------------------------------------------------------------------------------------------------------
 
-    def add(self, urls: list[str], depth: int, priority: int, hops: int = 0, suspect: bool = False) -> None:
-        """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once."""
-        self._intake.add(urls, depth, priority, hops, suspect)
+    def add(
+        self, urls: list[str], depth: int, priority: int, hops: int = 0, suspect: bool = False, handed: bool = False
+    ) -> None:
+        """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once.
+        `handed`: over, by another agent.
+        """
+        self._intake.add(urls, depth, priority, hops, suspect, handed)
 
     def add_source(self, url: str, depth: int, hops: int = 0, listed: bool = False, again: bool = False) -> None:
         """A sitemap, to be read for links that count as those of a page of this depth."""

@@ -55,11 +55,14 @@ class Intake:
         self._enqueue = enqueue
         self.foreign = Foreign()
 
-    def add(self, urls: list[str], depth: int, priority: int, hops: int, suspect: bool) -> None:
-        """`hops`: redirects that led here, one after the other. `suspect`: found on a page that brought nothing new."""
+    def add(self, urls: list[str], depth: int, priority: int, hops: int, suspect: bool, handed: bool = False) -> None:
+        """`hops`: redirects that led here, one after the other. `suspect`: found on a page that brought nothing new.
+        `handed`: by another agent. It may have been met here, too, when it was not ours.
+        """
         if self._max_depth is not None and depth > self._max_depth:
             return  # not remembered: a shorter way may lead there yet
-        urls = self._recent.fresh(urls)
+        if not handed:
+            urls = self._recent.fresh(urls)
         if urls:
             self.waiting.append((urls, depth, priority, hops | keys.SUSPECT if suspect else hops))
             self._links += len(urls)
