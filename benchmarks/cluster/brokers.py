@@ -109,17 +109,17 @@ class Brokers:
     def environment(self) -> dict[str, str]:
         return {**os.environ, PASSWORD: self.servers[0].credentials.password}
 
-    def leader(self) -> Broker:
-        """That of the stream with the most messages: the one whose loss hurts most."""
-        return asyncio.run(self._leader())
+    def leader(self, of_keys: bool) -> Broker:
+        """Of the stream with the keys, on which leases depend, or of that with the URLs."""
+        return asyncio.run(self._leader(of_keys))
 
-    async def _leader(self) -> Broker:
+    async def _leader(self, of_keys: bool) -> Broker:
         link = await self._link()
         try:
             infos = await link.js.streams_info()
         finally:
             await link.close()
-        led = max(infos, key=lambda info: info.state.messages)
+        led = next(info for info in infos if (info.config.name or "").startswith("KV_") == of_keys)
         name = led.cluster.leader if led.cluster else None
         return next((server for server in self.servers if server.name == name), self.servers[0])
 

@@ -94,7 +94,8 @@ def cut_from_all(scene: Scene, dice: random.Random) -> Fault:
 
 
 def kill_broker(scene: Scene, dice: random.Random) -> Fault:
-    leader = scene.brokers.leader()
+    """It is back a little later."""
+    leader = scene.brokers.leader(dice.random() < 0.5)
     at = time.monotonic()
     leader.kill()
     time.sleep(_BROKER_OUT)

@@ -12,6 +12,7 @@ from statistics import median
 
 import msgspec
 from judge import captures
+from machine import load
 
 from cluster import judge
 from cluster.faults import GAP, Kind
@@ -35,6 +36,7 @@ class Row(msgspec.Struct):
     pages: int = 0
     requests: int = 0
     seconds: float = 0.0  # all of it
+    load: float = 0.0  # processes that wanted a core over the last minute, at its end
     fault: float | None = None  # after the first request
     victim: str = ""
     lost: int = 0
@@ -107,6 +109,7 @@ def complete(seed: int, size: Size, home: Path, kept: Path | None) -> Row:
 def look(row: Row, scene: Scene, fault: Fault | None, kind: Kind | None = None) -> None:
     """Fills in what the web's log and the agents' books say."""
     requests = scene.requests()
+    row.load = load()
     row.requests = pages_of(requests)
     _look_at_distance(row, requests)
     lost, strange = judge.lost(requests, scene.truth), judge.strange(requests, scene.truth)
