@@ -74,6 +74,11 @@ class Agent:
             while self.poll() is None:
                 time.sleep(0.001)
 
+    def cpu_now(self) -> float:
+        """Seconds used so far by its processes that run."""
+        assert self.process is not None
+        return sum(map(cpu_seconds, [self.process.pid, *descendants(self.process.pid)]))
+
     @property
     def deaths(self) -> int:
         """How often its supervisor had to start it again."""
@@ -123,6 +128,12 @@ class Crew:
                 env=self.brokers.environment,
             )
         return agent
+
+    def start_alone(self, name: str, command: Sequence[str]) -> None:
+        """A crawl of another kind, to compare with."""
+        agent = self.agents[name] = Agent(name, self.network.machine("bare"), self.home)
+        with open(agent.words, "ab") as words:
+            agent.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=words, stderr=words)
 
     def _command(self, agent: Agent, seeds: Sequence[str]) -> list[str]:
         way = f"*={self.network.way_to_web(agent.machine, self._web_port)}"

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from tables import figure, table
@@ -20,60 +20,82 @@ from cluster.crew import GOSSAMER, cpu_seconds
 from cluster.network import open_network
 from cluster.scene import Scene, Size, TrialFailed, pages_of
 
-_SIZE = Size(hosts=400, pages=50, delay=0.0, latency=0.0, limit=300.0)
+_SIZE = Size(hosts=800, pages=50, delay=0.0, latency=0.0, limit=300.0)
 _ONE = "GOSSAMER_TRIAL"
 _WAYS = ("crawl", "1", "2")
+_WINDOW = (0.15, 0.85)  # of the pages: between these moments is measured
 
 
 class Cost(msgspec.Struct):
-    """Of a crawl; CPU is in seconds, of all its processes, and what was exchanged is in bytes."""
+    """Of a crawl between two moments, with so many pages asked for between them: starts and ends are left out. CPU is
+    in seconds, of all its processes; what was exchanged is in bytes, of the whole crawl.
+    """
 
     agents: str
     pages: int
-    seconds: float  # from the first page to the last
+    seconds: float
     cpu: float
+    all_pages: int = 0
+    all_cpu: float = 0.0  # of the whole crawl, its start included
     broker_cpu: float = 0.0
     sent: int = 0  # to the broker
     received: int = 0  # from it
     broken: str = ""
 
 
+class _Moment(NamedTuple):
+    at: float
+    pages: int
+    cpu: float
+    broker_cpu: float
+
+
 def measure(way: str, seed: int, size: Size, home: Path) -> Cost:
     scene = Scene(size, seed, home, open_network())
     with scene.staged():
-        broken = ""
         if way == "crawl":
-            cpu = _plain(scene.web.connect, scene.seeds, home / "plain")
+            scene.crew.start_alone("plain", _plain(scene.web.connect, scene.seeds, home / "plain"))
         else:
-            before = scene.brokers.traffic()
             scene.start_agents(int(way))
-            try:
-                scene.wait_for_end()
-            except TrialFailed as failure:
-                broken = str(failure)
-            cpu = sum(agent.cpu_seconds for agent in scene.crew.agents.values())
+        before = scene.brokers.traffic()
+        broken = ""
+        try:
+            scene.wait_for_progress(_WINDOW[0])
+            first = _moment(scene)
+            scene.wait_for_progress(_WINDOW[1])
+            last = _moment(scene)
+            scene.wait_for_end()
+        except TrialFailed as failure:
+            return Cost(way, 1, 1.0, 0.0, broken=str(failure))
         requests = scene.requests()
-        pages = pages_of(requests)
         if missing := len(scene.truth - {request.url for request in requests}):
-            broken = broken or f"{missing} pages missing"
-        seconds = requests[-1].end - requests[0].start if requests else 0.0
-        cost = Cost(way, pages, seconds, cpu, broken=broken)
-        if way != "crawl":
-            after = scene.brokers.traffic()
-            cost.sent, cost.received = after.received - before.received, after.sent - before.sent
-            cost.broker_cpu = sum(cpu_seconds(server.pid) for server in scene.brokers.servers if server.pid)
-        return cost
+            broken = f"{missing} pages missing"
+        after = scene.brokers.traffic()
+        return Cost(
+            way,
+            last.pages - first.pages,
+            last.at - first.at,
+            last.cpu - first.cpu,
+            pages_of(requests),
+            sum(agent.cpu_seconds for agent in scene.crew.agents.values()),
+            last.broker_cpu - first.broker_cpu,
+            after.received - before.received,
+            after.sent - before.sent,
+            broken,
+        )
 
 
-def _plain(connect: str, seeds: list[str], directory: Path) -> float:
-    command = [
+def _moment(scene: Scene) -> _Moment:
+    crew = sum(agent.cpu_now() for agent in scene.crew.agents.values())
+    broker = sum(cpu_seconds(server.pid) for server in scene.brokers.servers if server.pid)
+    return _Moment(time.monotonic(), round(scene.progress() * len(scene.truth)), crew, broker)
+
+
+def _plain(connect: str, seeds: list[str], directory: Path) -> list[str]:
+    return [
         *GOSSAMER, "crawl", *seeds, "--dir", str(directory), "--connect", connect, "--scope", "any", "--allow-private",
-        "--no-index", "--delay", "0", "--json",
+        "--no-index", "--delay", "0",
     ]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return used.ru_utime + used.ru_stime
 
 
 def child(options: argparse.Namespace, way: str, seed: int) -> None:
@@ -113,11 +135,12 @@ def _table(found: dict[str, list[Cost]]) -> list[list[str]]:
 
     base = median(cost.cpu / cost.pages for cost in found["crawl"])
     return [
-        of("pages", lambda cost: cost.pages),
+        of("pages", lambda cost: cost.all_pages),
         of("pages a second", lambda cost: cost.pages / cost.seconds),
         of("CPU a page, ms", lambda cost: 1e3 * cost.cpu / cost.pages),
         of("the same, % of no cluster", lambda cost: 100 * cost.cpu / cost.pages / base),
         of("CPU of the broker a page, ms", lambda cost: 1e3 * cost.broker_cpu / cost.pages),
-        of("bytes to the broker a page", lambda cost: cost.sent / cost.pages),
-        of("bytes from the broker a page", lambda cost: cost.received / cost.pages),
+        of("CPU of the whole crawl a page, ms", lambda cost: 1e3 * cost.all_cpu / cost.all_pages),
+        of("bytes to the broker a page", lambda cost: cost.sent / cost.all_pages),
+        of("bytes from the broker a page", lambda cost: cost.received / cost.all_pages),
     ]
