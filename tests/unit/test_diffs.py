@@ -66,6 +66,13 @@ def test_it_comes_out_as_it_went_in() -> None:
     assert DiffReader(PARTITION).feed(packed(Diff(5))) == Diff(5)
 
 
+def test_the_longest_robots_rules_pass() -> None:
+    lines = "".join(f"Disallow: /{'ä' * 200}{number}\n" for number in range(1300))
+    rules = Robots.parse(b"User-agent: *\n" + lines.encode(), "gossamer")
+    diff = Diff(0, 0, {}, {HOST + keys.ROBOTS + b"p": pack_rules((rules, 1.8e9))})
+    assert DiffReader(PARTITION).feed(packed(diff)) == diff
+
+
 def large_diff() -> Diff:
     visits = {VISIT + os.urandom(400).hex().encode(): FETCHED for _ in range(5000)}
     return Diff(1, 32, visits)
@@ -152,7 +159,7 @@ BAD_HOSTS: list[tuple[bytes, bytes | None]] = [
     (HOST + keys.ROBOTS, b""),
     (HOST + keys.ROBOTS + b"s", b"12345678"),
     (HOST + keys.NOTES, b"\xc1"),
-    (HOST + keys.FRESH, bytes(2 << 20)),
+    (HOST + keys.FRESH, bytes(4 << 20)),
     (HOST + keys.place(11, 64), None),
     (HOST + keys.place(4, 0), None),
     (HOST + keys.place(4, 1 << 47), None),

@@ -223,9 +223,12 @@ class Agent:
         """`share`: how much of all seeds has been read with these. `given`: to this agent, not to another one."""
         self._seeds_read += len(urls) * given
         self._seeds_share = share
-        own = urls if self.others is None else [url for url in urls if not self.frontier.is_away(url)]
+        own = urls
+        if self.others is not None:
+            own = [url for url in urls if self.frontier.is_ours(url)]
+            self.frontier.hand_over([url for url in urls if not self.frontier.is_ours(url)], 0, priority)
         self._new_seed_hosts += filter(None, map(self._scope.admit_seed, own))
-        self.frontier.add(urls, 0, priority, handed=not given)
+        self.frontier.add(own, 0, priority, handed=not given)
         self._fetcher.wake()
 
     # -- limits ------------------------------------------------------------------------------------------------------

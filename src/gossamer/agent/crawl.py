@@ -20,6 +20,7 @@ from gossamer.agent.audit import record
 from gossamer.agent.commands import Commands
 from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.ending import ended
 from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.progress import Progress, Summary
@@ -334,14 +335,6 @@ async def _answer(resolver: Resolver, name: str) -> Answer:
         return await resolver.resolve(name)
     except ShortageError:
         return Answer((), 0.0)  # no reason to leave a seed out
-
-
-async def ended(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancelled until they have heard of it: a wait that was over at the same moment may have swallowed it."""
-    while left := [task for task in tasks if not task.done()]:
-        for task in left:
-            task.cancel()
-        await asyncio.wait(left, timeout=0.1)
 
 
 async def _tell(agent: Agent, watch: Callable[[Progress], None], every: float) -> None:

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from gossamer.agent.ending import ended
 from gossamer.agent.exchange import Exchange
 from gossamer.cluster.batch import Group, decode
 from gossamer.cluster.checkpoints import Checkpoints
@@ -172,8 +173,12 @@ class Holder:
     async def _restore(self, partition: int, token: int) -> list[Group]:
         """All that is known of a partition, up to our claim, into the database; gives what others sent since."""
         moving = self._moving
-        if partition in self._here or partition in moving.leftovers():
+        if partition in self._here or partition in moving.leftovers() or self._share.crosses:
             self._here.discard(partition)
+            self._frontier.closed(_prefix(partition))  # of what was found by crossing over nothing stays
+            await self._wait_for_visits([partition])
+            self._commit()
+            self._frontier.forget_partition(partition)
             await self._run([moving.drop(partition)])
             self._commit()
         checkpoint = await self._checkpoints.load(partition)
@@ -327,7 +332,11 @@ async def _some(act: Callable[[int], Awaitable[T]], partitions: Iterable[int]) -
         async with turn:
             return await act(partition)
 
-    return await asyncio.gather(*map(one, partitions))
+    tasks = [asyncio.create_task(one(partition)) for partition in partitions]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        await ended(tasks)
 
 
 def _prefix(partition: int) -> bytes:

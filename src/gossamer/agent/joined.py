@@ -79,7 +79,8 @@ async def _join(
             config = changed(load_text(settings.toml, f"version {settings.version} of the cluster's settings"), local)
             log = await NatsLog.open(link, _partitions(facts), replicas=facts.replicas)
             checkpoints = Checkpoints(keys, open_objects(config.cluster.checkpoints or str(home / "checkpoints")))
-            membership = Membership(name, weight, facts, keys, log, checkpoints, home, notice)
+            foreign = config.cluster.foreign
+            membership = Membership(name, weight, facts, keys, log, checkpoints, home, notice, foreign)
             crawl = Crawl(config, home, seeds, notice, beside, membership=membership)
             mirror = MirroredSettings(CrawlDir(home), config, settings, keys, notice, local)
             following = asyncio.create_task(_follow(mirror))

@@ -16,6 +16,7 @@ from gossamer.agent.agent import Agent
 from gossamer.agent.deadline import QUIET, Deadline, deadline_file
 from gossamer.agent.exchange import Exchange
 from gossamer.agent.holder import Holder
+from gossamer.agent.later import Later
 from gossamer.agent.outbox import Outbox
 from gossamer.agent.quota import Quota
 from gossamer.cluster.checkpoints import Checkpoints, Passed
@@ -36,7 +37,7 @@ from gossamer.rules.territory import Territory
 
 _HOME: Final = "home"  # in the frontier: a nonce that says that it is this directory
 _KEPT: Final = "cluster"  # in the frontier: the partitions that are there
-_LOOK_EVERY: Final = 0.5  # seconds
+_LOOK_EVERY: Final = 0.25  # seconds
 _SETTLED: Final = 1.0  # seconds for which the same agents live before they are planned for
 _RETURN: Final = 6.0  # seconds after a start in which agents of the plan that are not there may come back
 _LAST_WORDS: Final = 3.0  # seconds for what is still to be sent at the end
@@ -58,7 +59,9 @@ class Membership:
         checkpoints: Checkpoints,
         home: Path,
         notice: Callable[[str], None],
+        foreign: str = "exchange",
     ) -> None:
+        """`foreign`: what is done with links to partitions of others."""
         self._name = name
         self._weight = weight
         self._facts = facts
@@ -67,7 +70,8 @@ class Membership:
         self._checkpoints = checkpoints
         self._notice = notice
         self._territory = Territory(facts.partitions, dict(facts.pins))
-        self.share = Part(self._territory, facts.terms.gap)
+        self.share = Part(self._territory, facts.terms.gap, foreign == "cross-over")
+        self._later = Later(home).add if foreign == "firewall" else None
         self._deadline = Deadline(deadline_file(home))
         self._plan: Plan | None = None
         self._end = End("")
@@ -88,15 +92,12 @@ class Membership:
         stored = frontier.meta(_HOME)
         self._home = stored.decode() if stored else secrets.token_hex(8)
         agent.others = self
+        counts = frontier.counts
         self._quota = Quota(self._coordinator, self._name)
         self._outbox = Outbox(
-            frontier.outbox(),
-            frontier.foreign,
-            self.share,
-            self._about,
-            self._positions,
-            lambda: frontier.counts.number,
-        )
+            frontier.outbox(), frontier.foreign, self.share, self._about, self._positions, lambda: counts.number,
+            self._later,
+        )  # fmt: skip
         frontier.before_commit = self._outbox.fill
         self._exchange = Exchange(self._log, self._outbox, agent.receive, self._lose, self._notice)
         self._session = await Session.open(
@@ -244,14 +245,20 @@ class Membership:
                 await self._members.revoke_expired()
                 now, there = boot_time(), {name: beat.session for name, beat in self._members.living().items()}
                 if there != living:
-                    living, since, idle = there, now, {}
-                if await self._leader.leads() and now >= since + _SETTLED:
+                    # Who comes is seldom alone; for who goes the others stand in at once.
+                    since = now if there.keys() - living.keys() else 0.0
+                    living, idle = there, {}
+                if await self._leader.leads() and now >= since + _SETTLED and not await self._has_ended():
                     if now >= began + _RETURN or not self._awaited(there):
                         await self._leader.plan(self._leaving)
                     idle = await self._look_for_the_end(idle)
             except UnavailableError:
                 idle = {}
                 await asyncio.sleep(_LOOK_EVERY)
+
+    async def _has_ended(self) -> bool:
+        """Who leaves then is not stood in for."""
+        return bool(self._end.reason) or await read_end(self._coordinator) is not None
 
     def _awaited(self, living: Container[str]) -> bool:
         """Whether agents of the plan are not there, nor were told to leave: where all are started anew, they come."""
@@ -281,7 +288,7 @@ class Membership:
             with suppress(UnavailableError):
                 entry = await self._coordinator.get(PLAN)
                 plan = read_plan(entry, self._territory.partitions)
-                if plan is not None:
+                if plan is not None and not self._end.reason:
                     self._plan = plan
                     self._agent.divide(max(len(plan.agents), 1))
                     await self._holder.reconcile(plan.partitions(self._name))

@@ -54,10 +54,13 @@ class Outbox:
         about: Callable[[str], int | None],
         positions: Callable[[], dict[int, int]],
         number: Callable[[], int],
+        keep: Callable[[Iterable[str]], None] | None = None,
     ) -> None:
         """`stored` is what the database has. `about`: the partition of what a note of the agent is about. `positions`:
-        up to which place of the log what others sent is part of each partition. `number`: the frontier's.
+        up to which place of the log what others sent is part of each partition. `number`: the frontier's. `keep`: links
+        that are not ours, but seeds, are not sent but given to it.
         """
+        self._keep = keep
         self._foreign = foreign
         self._share = share
         self._about = about
@@ -103,9 +106,12 @@ class Outbox:
             if prefix in self._share.owned or prefix in self._share.closing:
                 diff.taken = positions.get(partition, 0)
                 parcel.done += [(partition, message) for message in pack_diff(diff)]
-            else:
+            elif not self._share.crosses:
                 self._hand_back(partition, diff)
         for partition, links, sources in self._foreign.taken():
+            if self._keep is not None:
+                self._keep(url for (depth, _, _), urls in links.items() if depth for url in urls)
+                links, sources = {way: urls for way, urls in links.items() if not way[0]}, []
             parcel.sent += [(partition, message) for message in encode(_groups(links, sources))]
         if parcel.sent or parcel.done:
             self._append(parcel)

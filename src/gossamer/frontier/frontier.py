@@ -140,6 +140,14 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
+    def is_ours(self, url: str) -> bool:
+        """Whether it is this agent's and no other's."""
+        return self._roster.is_ours(url)
+
+    def hand_over(self, urls: Iterable[str], depth: int, priority: int) -> None:
+        """To their owners."""
+        self._intake.hand_over(urls, depth, priority)
+
     def send_source(self, url: str, depth: int, hops: int, listed: bool, hosts: set[str]) -> None:
         """The same, of another agent's host; it speaks for these hosts."""
         self._intake.send_source(url, depth, hops, listed, hosts)
@@ -400,12 +408,7 @@ class Frontier:
 
     def moving(self, about: Callable[[str], str | None]) -> Moving:
         """`about`: the host that a note of this name is about, if it is about one."""
-        return Moving(self._database, self._roster, self.counts, self.revisits, about, self._pattern_of)
-
-    def _pattern_of(self, url: str) -> str | None:
-        rules = self.policy.urls
-        rule = rules.of(url) if rules is not None and rules.capped else None
-        return rule.pattern if rule is not None and rule.max_pages else None
+        return Moving(self._database, self._roster, self.counts, self.revisits, about, lambda: self.policy.urls)
 
     def forget_partition(self, partition: int) -> None:
         """Nothing of it is in memory any more; none of its visits are in hand, and all is committed."""

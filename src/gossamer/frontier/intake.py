@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
@@ -125,6 +125,11 @@ class Intake:
 
     def is_away(self, url: str) -> bool:
         return self._roster.origin(split(url)[0]).away
+
+    def hand_over(self, urls: Iterable[str], depth: int, priority: int) -> None:
+        """To their owners, though they could be visited here."""
+        for url in urls:
+            self._hand_over(self._roster.origin(split(url)[0]), url, depth, priority, 0)
 
     def unknown(self, urls: list[str], depth: int) -> int:
         """How many of these belong to the crawl and are new to it."""

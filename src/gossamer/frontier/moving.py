@@ -23,8 +23,9 @@ from gossamer.frontier.pieces import Header, PieceReader, pack_pieces
 from gossamer.frontier.revisits import Revisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.tally import Tally, Totals
+from gossamer.rules.url_rules import UrlRules
 
-_AT_ONCE: Final = 2000  # records between two turns of the loop
+_AT_ONCE: Final = 1000  # records between two turns of the loop
 
 
 class Moving:
@@ -42,17 +43,17 @@ class Moving:
         counts: Counts,
         revisits: Revisits,
         about: Callable[[str], str | None],
-        pattern_of: Callable[[str], str | None] | None = None,
+        rules: Callable[[], UrlRules | None] = lambda: None,
     ) -> None:
         """`about`: the host that a note of this name (`Frontier.meta`) is about; None: it is about none, and stays.
-        `pattern_of`: the pattern with a cap that a URL counts for, where there are caps.
+        `rules`: those for URLs that hold now; pages are counted for patterns that have a cap.
         """
         self._database = database
         self._roster = roster
         self._counts = counts
         self._revisits = revisits
         self._about = about
-        self._pattern_of = pattern_of
+        self._rules = rules
         self._coming: dict[int, Header] = {}  # the last number and position of a writer, of those that come
         self._notes: dict[int, set[str]] = {}  # names of notes that came with them
 
@@ -85,7 +86,7 @@ class Moving:
 
     def totals(self, partition: int) -> Totals:
         """By going over all that is committed."""
-        tally = Tally(self._pattern_of)
+        tally = Tally(self._rules())
         visits, hosts, _ = self._database.snapshot(keys.partition_prefix(partition))
         for row in visits:
             tally.visit(*row)
@@ -153,7 +154,7 @@ class Moving:
     def finish(self, partition: int) -> Iterator[None]:
         """All has come. The partition is this frontier's after the last step, and for good with the next commit."""
         prefix = keys.partition_prefix(partition)
-        tally = Tally(self._pattern_of)
+        tally = Tally(self._rules())
         first = b""
         for due, index, _ in self._derived(partition, tally):
             first = min(filter(None, (first, *due)), default=b"")
@@ -189,7 +190,7 @@ class Moving:
         return self._dropping(partition, counted)
 
     def _dropping(self, partition: int, counted: bool) -> Iterator[None]:
-        tally = Tally(self._pattern_of)
+        tally = Tally(self._rules())
         for due, index, notes in self._derived(partition, tally):
             self._database.write(dict.fromkeys(notes), dict.fromkeys(index), dict.fromkeys(due))
             yield

@@ -1,11 +1,13 @@
 """A whole partition in pieces, for a checkpoint or another agent.
 
-"GP" version                         3 bytes, so that another version is told from garbage
-kind, number                         1 byte; 4 bytes, from 0 on
-zstd, with a checksum, of            as msgpack
-    h: a `Header`                    the first piece
-    r: `Records`                     any number of them
-    e: an `End`                      the last
+    "GP" version                         3 bytes, so that another version is told from garbage
+    kind, number, check                  1 byte; 4 bytes, from 0 on; 4 bytes: CRC of what follows
+    zstd of                              as msgpack
+        h: a `Header`                    the first piece
+        r: `Records`                     any number of them
+        e: an `End`                      the last
+
+What the records say is for `rows` to judge.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from typing import Any, Final
+from zlib import crc32
 
 import msgspec
 from backports import zstd
@@ -28,14 +31,11 @@ SIZE: Final = 256 << 10
 
 _VERSION: Final = 1
 _START: Final = b"GP" + bytes([_VERSION])
-_HEAD: Final = struct.Struct(">3scI")
+_HEAD: Final = struct.Struct(">3scII")
 _MOST_RAW: Final = 4 << 20
 _LONGEST: Final = _MOST_RAW + 65536  # bytes of a piece: random ones do not become fewer
 _HEADER, _RECORDS, _END = b"h", b"r", b"e"
-_OPTIONS: Final[dict[int, int]] = {
-    zstd.CompressionParameter.compression_level: 3,
-    zstd.CompressionParameter.checksum_flag: 1,
-}
+_LEVEL: Final = 3
 
 
 class Header(msgspec.Struct, array_like=True, frozen=True):
@@ -103,7 +103,8 @@ def _parted(visits: Rows, hosts: Rows, meta: Iterator[tuple[str, bytes] | None])
 
 
 def _packed(kind: bytes, number: int, content: Header | Records | End) -> bytes:
-    return _HEAD.pack(_START, kind, number) + zstd.compress(_encode(content), options=_OPTIONS)
+    packed = zstd.compress(_encode(content), _LEVEL)
+    return _HEAD.pack(_START, kind, number, crc32(packed)) + packed
 
 
 class PieceReader:
@@ -123,14 +124,17 @@ class PieceReader:
         """The records in it, if it has any."""
         if not _HEAD.size < len(piece) <= _LONGEST:
             raise DiffError(f"a piece of a partition has {len(piece)} bytes")
-        start, kind, number = _HEAD.unpack_from(piece)
+        start, kind, number, check = _HEAD.unpack_from(piece)
         if start != _START:
             version = f"of version {start[2]}" if start[:2] == _START[:2] else "none"
             raise DiffError(f"a piece of a partition is {version}: are all agents of one version?")
         if number != self._number or self.whole or (kind == _HEADER) != (number == 0):
             raise DiffError("a piece of a partition is missing, or comes twice")
         self._number += 1
-        raw = unpacked(piece[_HEAD.size :], _MOST_RAW)
+        packed = piece[_HEAD.size :]
+        if crc32(packed) != check:
+            raise DiffError("a piece of a partition is damaged")
+        raw = unpacked(packed, _MOST_RAW)
         if kind == _RECORDS:
             return self._read(_decoded(_records, raw))
         if kind == _HEADER:

@@ -105,6 +105,10 @@ class Roster:
         start, path = split(url)
         return self.origin(start).prefix + path.encode()
 
+    def is_ours(self, url: str) -> bool:
+        """Whether it is in a partition that no other agent has."""
+        return self._share.is_ours(self.origin(split(url)[0]).host_prefix)
+
     def notes(self, name: str) -> Notes:
         """What a host, in memory or not, was found to repeat."""
         host = self.hosts.get(name)

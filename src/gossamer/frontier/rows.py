@@ -21,7 +21,7 @@ MOST_NUMBER: Final = 1 << 47
 
 _LONGEST_KEY: Final = 2 * MAX_LENGTH  # of a visit: the host is a part of the URL
 _LONGEST_VISIT: Final = 1000
-_LONGEST_VALUE: Final = 1 << 20  # of a host's: robots rules may be long
+_LONGEST_VALUE: Final = 3 << 20  # of a host's: robots rules of 500 KB, each byte escaped, are the longest
 _HISTORY: Final = keys.HISTORY_SIZE
 _STATES: Final = frozenset(State)
 

@@ -18,6 +18,10 @@ class Share:
         """Whether what these keys are about is for others."""
         return False
 
+    def is_ours(self, prefix: bytes) -> bool:
+        """Whether it is for nobody else."""
+        return True
+
     def is_closed(self, prefix: bytes) -> bool:
         return False
 
@@ -29,19 +33,29 @@ class Share:
 class Part(Share):
     """Some partitions. Invariant: `owned` are those of which everything is in the database, and whose hosts may be
     visited; of the `closing` ones everything is there too, and nobody is visited any more.
+
+    `crosses`: what is found of other partitions is visited here all the same, beside their owners.
     """
 
     divided = True
 
-    def __init__(self, territory: Territory, gap: float) -> None:
+    def __init__(self, territory: Territory, gap: float, crosses: bool = False) -> None:
         super().__init__(territory)
+        self._crosses = crosses
         self.owned: set[bytes] = set()
         self.closing: set[bytes] = set()
         self._gap = gap
         self._since: dict[bytes, float] = {}
 
     def is_away(self, prefix: bytes) -> bool:
-        return prefix[:2] not in self.owned
+        return prefix[:2] not in self.owned and (not self._crosses or prefix[:2] in self.closing)
+
+    def is_ours(self, prefix: bytes) -> bool:
+        return prefix[:2] in self.owned
+
+    @property
+    def crosses(self) -> bool:
+        return self._crosses
 
     def is_closed(self, prefix: bytes) -> bool:
         return prefix[:2] in self.closing

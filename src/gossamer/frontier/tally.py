@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.hosts import FIRST, Chunk
 from gossamer.model import Exclusion, State
+from gossamer.rules.url_rules import UrlRules
 
 _READ_FOR_LINKS = frozenset({Exclusion.SITEMAP, Exclusion.FEED})
 
@@ -48,13 +47,12 @@ class Tally:
     Invariant: what it has counted and named is what the records say that it was told of.
     """
 
-    def __init__(self, pattern_of: Callable[[str], str | None] | None = None) -> None:
-        """`pattern_of`: the pattern with a cap that a URL counts for; None: there are no caps."""
+    def __init__(self, rules: UrlRules | None = None) -> None:
         self.number = 0  # of the last chunk
         self.all_enrolled = True  # every visit that could be made again has a time, or waits for that
         self._states = [0] * (max(State) + 1)
         self._totals = Totals()
-        self._pattern_of = pattern_of
+        self._rules = rules if rules is not None and rules.capped else None
         self._settled: dict[int, tuple[int, list[int]]] = {}  # of the present host
         self._indexed = b""
 
@@ -72,17 +70,20 @@ class Tally:
         self._states[state] += 1
         if state == State.QUEUED:
             return None
-        if state == State.FETCHED and self._pattern_of is not None:
-            pattern = self._pattern_of(keys.read_visit(key, value).url)
-            if pattern is not None:
-                pages = self._totals.pattern_pages
-                pages[pattern] = pages.get(pattern, 0) + 1
+        if state == State.FETCHED and self._rules is not None:
+            self._count_for_pattern(keys.read_visit(key, value).url, self._rules)
         if not keys.has_again(value):
             if state == State.FETCHED or keys.left_out(value) in _READ_FOR_LINKS:
                 self.all_enrolled = False
             return None
         due = keys.due_of(value)
         return keys.due_key(due, key) if due else None
+
+    def _count_for_pattern(self, url: str, rules: UrlRules) -> None:
+        rule = rules.of(url)
+        if rule is not None and rule.max_pages:
+            pages = self._totals.pattern_pages
+            pages[rule.pattern] = pages.get(rule.pattern, 0) + 1
 
     def host(self, key: bytes, value: bytes) -> bytes | None:
         """Gives a key of the index, where it has one that was not given before."""
