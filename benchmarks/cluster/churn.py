@@ -11,11 +11,13 @@ from pathlib import Path
 from statistics import mean
 
 import msgspec
+from nats.errors import Error as NatsError
 
 from cluster.crew import Agent
 from cluster.network import open_network
 from cluster.scene import Scene, Size, TrialFailed
 from cluster.trial import Row, look
+from gossamer.errors import UnavailableError
 
 _EVERY = (3.0, 9.0)  # seconds between two events
 _SAMPLE_EVERY = 10.0
@@ -57,7 +59,8 @@ class Churn:
             self._began[name] = now
         while now - began < seconds and self._scene.crew.running():
             if now >= sample:
-                self.samples.append(self.sample(now - began))
+                if (taken := self.sample(now - began)) is not None:
+                    self.samples.append(taken)
                 sample = now + _SAMPLE_EVERY
             if now >= event:
                 self._happen()
@@ -99,10 +102,15 @@ class Churn:
     def _settled(self, agent: Agent) -> bool:
         return time.monotonic() - self._began[agent.name] > _AGAIN
 
-    def sample(self, at: float) -> Sample:
+    def sample(self, at: float) -> Sample | None:
+        """None where the broker has no time for it."""
         scene = self._scene
         sizes = [size for agent in scene.crew.running() if self._settled(agent) and (size := agent.size())]
-        holdings = scene.brokers.holdings()
+        try:
+            holdings = scene.brokers.holdings()
+        except (NatsError, UnavailableError, TimeoutError):
+            self.events["not answered by the broker"] += 1
+            return None
         files = sum(1 for path in scene.home.rglob("checkpoints/**/*") if path.is_file())
         return Sample(
             at,
