@@ -39,3 +39,13 @@ def test_an_ordinary_crawl_loads_what_it_needs(tmp_path: Path) -> None:
 def test_the_first_page_that_the_scanner_gives_up_loads_the_parser(tmp_path: Path) -> None:
     loaded = loaded_by_a_crawl_of('<a href="page">in a base</a><base href="/sub/">', tmp_path / "c")
     assert {"gossamer.parse.html", "resiliparse"} <= loaded
+
+
+def test_help_and_commands_of_one_agent_do_not_load_the_broker() -> None:
+    """Nor does the command line of a crawl: whoever has one agent need not have the extra `cluster`."""
+    for arguments in (["--help"], ["crawl", "--help"], ["cluster", "--help"], ["agent", "--help"]):
+        done = subprocess.run([sys.executable, "-c", CODE, *arguments], capture_output=True, text=True, check=True)
+        status, modules = json.loads(done.stdout.splitlines()[-1])
+        assert status == 0
+        assert "gossamer.cli" in modules
+        assert not [name for name in modules if name.partition(".")[0] == "nats" or name.startswith("gossamer.cluster")]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.agent.broker_file import read_broker, save_broker
+from gossamer.cli import run
 from gossamer.cluster.broker import PASSWORD, Broker, parse_broker
 from gossamer.errors import ConfigError, CrawlDirError
 
@@ -81,3 +82,20 @@ def test_a_directory_without_one_and_one_that_is_damaged(tmp_path: Path) -> None
     (tmp_path / "cluster.json").write_text("{")
     with pytest.raises(CrawlDirError, match=r"cluster\.json cannot be read"):
         read_broker(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["crawl", "http://a.test/", "--dir", "DIR", "--agents", "2"],
+        ["agent", "--cluster", "nats://127.0.0.1:9", "--name", "a", "--dir", "DIR"],
+        ["cluster", "status", "--cluster", "nats://127.0.0.1:9"],
+    ],
+)
+def test_without_the_extra_it_is_said_what_to_install(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gossamer.cluster.engine.find_spec", lambda name: None)
+    assert run([str(tmp_path / "c") if word == "DIR" else word for word in words]) == 1
+    assert "pip install 'gossamer[cluster]'" in capsys.readouterr().err
+    assert not (tmp_path / "c").exists()

@@ -7,6 +7,7 @@ import subprocess
 from configparser import ConfigParser
 from pathlib import Path
 
+import click
 import pytest
 
 from gossamer.cli import COMMANDS, load_command
@@ -17,29 +18,48 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def commands(text: str) -> list[list[str]]:
     """The words after each `gossamer` that is called, over continued lines."""
     joined = re.sub(r"\\\n#? *", "", text)
-    called = re.findall(r"(?:^|[/ ])gossamer ((?:crawl|doctor|control) .*)$", joined, re.M)
+    called = re.findall(r"(?:^|[/ ])gossamer ((?:agent|cluster|crawl|doctor|control|seeds) .*)$", joined, re.M)
     return [line.split("  #")[0].split() for line in called]
 
 
-@pytest.mark.parametrize("name", ["gossamer.service", "Containerfile"])
+@pytest.mark.parametrize(
+    "name", ["gossamer.service", "systemd/gossamer-agent.service", "compose.yaml", "Containerfile"]
+)
 def test_commands_and_flags_exist(name: str) -> None:
     found = commands((EXAMPLES / name).read_text(encoding="utf-8"))
     assert len(found) >= 2
     for command, *words in found:
         assert command in COMMANDS
-        known = {flag for parameter in load_command(command).params for flag in parameter.opts}
+        found_command = load_command(command)
+        if isinstance(found_command, click.Group):
+            found_command = found_command.commands[words[0]]
+        known = {flag for parameter in found_command.params for flag in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= known
 
 
-def test_the_unit_treats_exit_statuses_as_they_are_meant() -> None:
-    unit = ConfigParser(strict=False, interpolation=None)
-    unit.optionxform = str  # type: ignore[assignment,method-assign]
-    unit.read(EXAMPLES / "gossamer.service", encoding="utf-8")
-    service = unit["Service"]
+def unit(name: str) -> ConfigParser:
+    found = ConfigParser(strict=False, interpolation=None)
+    found.optionxform = str  # type: ignore[assignment,method-assign]
+    found.read(EXAMPLES / name, encoding="utf-8")
+    return found
+
+
+@pytest.mark.parametrize("name", ["gossamer.service", "systemd/gossamer-agent.service"])
+def test_the_unit_treats_exit_statuses_as_they_are_meant(name: str) -> None:
+    service = unit(name)["Service"]
     assert service["SuccessExitStatus"] == "130"
     assert service["RestartPreventExitStatus"] == "2"
     assert float(service["TimeoutStopSec"]) > 5
-    assert "--serve" in service["ExecStart"]  # so that it supervises itself
+
+
+def test_the_unit_of_a_crawl_supervises_it() -> None:
+    assert "--serve" in unit("gossamer.service")["Service"]["ExecStart"]
+
+
+def test_passwords_are_on_no_command_line() -> None:
+    for name in ("systemd/gossamer-agent.service", "systemd/nats-server.service", "compose.yaml"):
+        text = (EXAMPLES / name).read_text(encoding="utf-8")
+        assert not re.search(r"(nats|tls)://[a-z]+:[^/@]+@", text), name
 
 
 def test_the_settings_of_the_first_start_undo_no_change_at_the_next(tmp_path: Path) -> None:

@@ -135,6 +135,10 @@ class Exchange:
         self._wanted = True
         self.work += 1
 
+    def distrust(self, partition: int) -> None:
+        """The log has not what was done before: a checkpoint must be made soon."""
+        self.bytes_since[partition] = 1 << 62
+
     def stop_reading(self, partition: int) -> None:
         """It is given up: what comes now is for the next owner."""
         self._wanted = True

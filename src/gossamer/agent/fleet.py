@@ -82,9 +82,9 @@ class Fleet:
     def states(self) -> dict[str, str]:
         return {name: agent.ward.state for name, agent in self._agents.items()}
 
-    def progress(self) -> list[Progress]:
+    def progress(self) -> dict[str, Progress]:
         """What each said last, of those that have said something."""
-        return [found for agent in self._agents.values() if (found := _said(agent)) is not None]
+        return {name: found for name, agent in self._agents.items() if (found := _said(agent)) is not None}
 
     def tell(self, number: int) -> None:
         for agent in self._agents.values():

@@ -113,6 +113,10 @@ class Holder:
         for (partition, taken), holding in zip(sorted(kept.taken.items()), holdings, strict=True):
             if holding is not None and holding.resumed:
                 self._own(holding, taken)
+            elif holding is not None and holding.new:
+                # The broker has lost its data. What is here is all that there is.
+                self._own(holding, 0)
+                self._exchange.distrust(partition)
             else:
                 lost.append(partition)
                 if holding is not None:  # claimed, and another one had it meanwhile: it is read anew

@@ -23,7 +23,7 @@ from gossamer.cluster.nats_log import NatsLog
 from gossamer.cluster.objects import open_objects
 from gossamer.cluster.shared import Facts, read_crawl, read_settings
 from gossamer.config import changed, load_text
-from gossamer.errors import ClusterError, SessionLostError, UnavailableError
+from gossamer.errors import ClusterError, LogRewoundError, SessionLostError, UnavailableError
 
 _LOOK_EVERY: Final = 0.5  # seconds
 _AGAIN_AFTER: Final = 1.0
@@ -88,7 +88,7 @@ async def _join(
                 summary = await crawl.run(watch, every)
                 membership.raise_failure()
                 return summary
-            except SessionLostError as error:
+            except (SessionLostError, LogRewoundError) as error:
                 notice(f"cluster: {error}; it joins again")
                 seeds = ()
                 await asyncio.sleep(_AGAIN_AFTER)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gossamer.agent.agent import Agent
 from gossamer.agent.deadline import QUIET, Deadline, deadline_file
+from gossamer.agent.ending import ended
 from gossamer.agent.exchange import Exchange
 from gossamer.agent.holder import Holder
 from gossamer.agent.later import Later
@@ -28,7 +29,7 @@ from gossamer.cluster.members import Members
 from gossamer.cluster.ownership import Ownership
 from gossamer.cluster.plan import Plan
 from gossamer.cluster.session import Session
-from gossamer.cluster.shared import DRAIN, End, Facts, end_crawl, read_end
+from gossamer.cluster.shared import DRAIN, REBALANCE, End, Facts, end_crawl, read_end
 from gossamer.config import Config
 from gossamer.errors import ClusterError, UnavailableError
 from gossamer.frontier.share import Part
@@ -117,9 +118,18 @@ class Membership:
         beating = asyncio.create_task(self._beat())
         try:
             await self._holder.resume(frontier.meta(_KEPT))
+            await self._check_log()
         finally:
-            beating.cancel()
+            await ended([beating])
         agent.commit()
+
+    async def _check_log(self) -> None:
+        """That what was sent is still there."""
+        newest = self._outbox.newest_kept()
+        extent = await self._log.extent(0)
+        if extent.last < newest:
+            number = self._outbox.again(extent.last, self._agent.frontier.outbox())
+            self._notice(f"cluster: the broker has lost data; {number} messages are sent again")
 
     def work(self) -> list[Coroutine[Any, Any, None]]:
         """What runs beside the loop until the end."""
@@ -237,7 +247,7 @@ class Membership:
     async def _lead(self) -> None:
         """See who lives, and write the plan if it is this agent's turn. No safety depends on it."""
         living: dict[str, str] = {}
-        since, began = 0.0, boot_time()
+        since, began, rebalanced = 0.0, boot_time(), 0
         idle: dict[str, tuple[str, int, int]] = {}
         while True:
             try:
@@ -248,8 +258,11 @@ class Membership:
                     # Who comes is seldom alone; for who goes the others stand in at once.
                     since = now if there.keys() - living.keys() else 0.0
                     living, idle = there, {}
-                if await self._leader.leads() and now >= since + _SETTLED and not await self._has_ended():
-                    if now >= began + _RETURN or not self._awaited(there):
+                wish = await self._coordinator.get(REBALANCE)
+                asked = wish is not None and wish.revision != rebalanced
+                rebalanced = wish.revision if wish is not None else 0
+                if await self._leader.leads() and (asked or now >= since + _SETTLED) and not await self._has_ended():
+                    if asked or now >= began + _RETURN or not self._awaited(there):
                         await self._leader.plan(self._leaving)
                     idle = await self._look_for_the_end(idle)
             except UnavailableError:
@@ -350,7 +363,7 @@ class Membership:
         except (TimeoutError, ClusterError) as error:
             self._notice(f"cluster: not all was handed over ({error or 'no time left'}); the next run does it")
         finally:
-            beating.cancel()
+            await ended([beating])
         self._deadline.write(QUIET)
         await self._session.end()
         with suppress(UnavailableError):

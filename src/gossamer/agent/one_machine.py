@@ -11,8 +11,9 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -25,6 +26,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.fleet import WRONG_USAGE, Fleet, write_seeds
 from gossamer.agent.mirrored import MirroredSettings, save_settings
 from gossamer.agent.progress import Progress
+from gossamer.agent.quota import begin
 from gossamer.agent.reading import read_progress
 from gossamer.agent.supervisor import forget_beside, signals, write_beside
 from gossamer.agent.together import forget_written, left, merge, read_written, write_progress
@@ -35,7 +37,8 @@ from gossamer.cluster.making import check_facts, facts_of
 from gossamer.cluster.server import Server
 from gossamer.cluster.shared import end_crawl, go_on, make_crawl, read_end, write_settings
 from gossamer.config import Config
-from gossamer.errors import ClusterError, CrawlDirError, GossamerError
+from gossamer.errors import ClusterError, CrawlDirError, GossamerError, SeedError
+from gossamer.model.url import seed_url, why_not
 
 _LOOK_EVERY: Final = 0.5  # seconds
 _LINKS_EVERY: Final = 1.0
@@ -72,20 +75,21 @@ class OneMachine:
         self._watch = watch
         self._every = every
         self._words = command
-        self._names = [f"a{number}" for number in range(1, config.cluster.agents + 1)]
+        self._names = names_of(config.cluster.agents)
         self._hear = hear
         self._server = Server(home / "broker")
         self._reason = ""
         self._began = monotonic()
-        self._past: list[Progress] = []  # of agents that take no part in this run
+        self._past: dict[str, Progress] = {}  # what agents had done before this run, also those that take no part
         self._seed_words: list[str] = []  # for the first agent
-        self._before = 0  # pages of earlier runs
         self._stops: list[asyncio.Task[None]] = []
 
     async def run(self) -> tuple[int, Progress]:
         """The exit status and what became of it all, when everything has ended but what runs beside."""
         self._directory.check()
         check_layout(self._home)
+        if not self._directory.settings.exists():
+            self._seeds = _with_a_usable_one(self._seeds)
         self._directory.take()
         spent = _children()
         try:
@@ -121,6 +125,7 @@ class OneMachine:
             check_facts(facts, self._config)
             settings = await write_settings(keys, self._config.to_toml(), "the command line")
             assert settings is not None
+            await begin(keys, {name: past.pages for name, past in self._past.items()})
             await go_on(keys)
             save_broker(broker, self._home)
             for name in self._names:
@@ -159,10 +164,7 @@ class OneMachine:
 
     def _make_homes(self) -> None:
         for home in agent_homes(self._home):
-            past = read_written(home) or _committed(home)
-            self._before += past.pages
-            if home.name not in self._names:
-                self._past.append(left(past))
+            self._past[home.name] = left(_committed(home))
         for name in self._names:
             home = self._home / "agents" / name
             (home / "logs").mkdir(parents=True, exist_ok=True)
@@ -236,16 +238,20 @@ class OneMachine:
 
     def _whole(self) -> Progress:
         said = self._fleet.progress()
-        whole = merge([*said, *self._past])
+        whole = merge(list({**self._past, **said}.values()))
         # Not while indexes catch up, and before anybody has said anything it does.
         whole.running = whole.running or len(said) < len(self._names)
         whole.reason = ""
         whole.seconds = monotonic() - self._began
-        whole.run_pages = max(0, whole.pages - self._before)
+        whole.run_pages = max(0, whole.pages - sum(past.pages for past in self._past.values()))
         whole.mean_pages_per_s = whole.run_pages / whole.seconds if whole.seconds > 0 else 0.0
         whole.beside = self._states()
         whole.pid = os.getpid()
         return whole
+
+
+def names_of(agents: int) -> list[str]:
+    return [f"a{number}" for number in range(1, agents + 1)]
 
 
 def check_layout(home: Path) -> None:
@@ -257,11 +263,24 @@ def check_layout(home: Path) -> None:
         )
 
 
+def _with_a_usable_one(seeds: Iterable[str]) -> Iterator[str]:
+    """All of them. SeedError if none can be crawled, before anything is written."""
+    rest = iter(seeds)
+    seen = []
+    for seed in rest:
+        seen.append(seed)
+        if seed_url(seed) is not None:
+            return chain(seen, rest)
+    why = f" {seen[0][:200]!r}: {why_not(seen[0])}." if seen else ""
+    raise SeedError(f"No seed can be crawled.{why} Give at least one usable URL.")
+
+
 def _committed(home: Path) -> Progress:
+    """Of an agent that is not at work: what it said last may be more than what it had committed."""
     try:
         return read_progress(home)
     except (GossamerError, OSError):
-        return Progress()
+        return read_written(home) or Progress()
 
 
 def _children() -> float:

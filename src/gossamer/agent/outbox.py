@@ -169,6 +169,25 @@ class Outbox:
         if not self.pending:
             self.waiting.clear()
 
+    def again(self, after: int, stored: Iterable[tuple[bytes, bytes]]) -> int:
+        """The log has lost what came after that: what was sent there, and is kept, is sent again. How many messages."""
+        lost = []
+        for key, value in stored:
+            if key[:1] == _KEPT and _KEY.unpack_from(key, 1)[1] > after:
+                lost.append((_KEY.unpack_from(key, 1)[0], value))
+                self._changes[key] = None
+        for partition, sequences in self._kept.items():
+            self._kept[partition] = deque(sequence for sequence in sequences if sequence <= after)
+        if lost:
+            parcel = Parcel(self.last + 1, lost)
+            self._append(parcel)
+            self._changes[_PENDING + _NUMBER.pack(parcel.number)] = msgspec.msgpack.encode(parcel)
+        return len(lost)
+
+    def newest_kept(self) -> int:
+        """The highest place of the log that something that is kept was sent to."""
+        return max((sequences[-1] for sequences in self._kept.values() if sequences), default=0)
+
     def passed(self, partition: int, taken: int) -> None:
         """A checkpoint of the partition has everything up to there."""
         kept = self._kept.get(partition)

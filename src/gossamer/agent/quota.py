@@ -7,6 +7,7 @@ sits on pages that others could fetch; what an agent does not need it gives back
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -64,6 +65,16 @@ class Quota:
 
     async def read(self) -> None:
         self._told = dict(_read(await self._coordinator.get(QUOTA)).granted)
+
+
+async def begin(coordinator: Coordinator, pages: Mapping[str, int]) -> None:
+    """Before any agent is at work: each has been granted what it has stored in earlier runs, and no more."""
+    for _ in range(_TRIES):
+        entry = await coordinator.get(QUOTA)
+        value = msgspec.json.encode(Ledger(dict(pages), secrets.token_hex(8)))
+        if await coordinator.compare_and_set(QUOTA, value, entry.revision if entry else 0) is not None:
+            return
+    raise UnavailableError("the ledger of pages is changed by others all the time: is an agent at work?")
 
 
 def _read(entry: Entry | None) -> Ledger:

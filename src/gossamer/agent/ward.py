@@ -148,7 +148,7 @@ class Ward:
                 continue
             if not line:
                 return
-            if text := line.decode("utf-8", "replace").strip():
+            if text := line.decode("utf-8", "replace").rstrip():
                 self._hear(text)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer.cli.crawl import STOPPED, catch_up, conclude, flag, handed_over, progress_of, service_beside
+from gossamer.cli.flags import flag
 from gossamer.cli.reaching import broker_of, broker_options
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import OPTIONS, Config, changed, load_text, local_values
@@ -67,7 +68,8 @@ def agent(
     supervised = on_leash()
     if supervised:
         obey_leash()
-    broker = broker_of(cluster, directory, cluster_ca, cluster_cert, cluster_key)
+    # Who has started this has written down where the broker is.
+    broker = broker_of(None if supervised else cluster, directory, cluster_ca, cluster_cert, cluster_key)
     name = _named(broker, name, directory)
     local = _local(flags, config, checkpoints)
     _check(directory)
@@ -169,7 +171,8 @@ class _Written:
         write_progress(self._directory, progress)
 
     def notice(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        with suppress(OSError):  # a supervisor that was killed hears nothing, and this one is to end cleanly
+            print(text, file=sys.stderr, flush=True)
 
     def say(self, text: str) -> None:
         pass  # it sees how far the index is
@@ -178,6 +181,7 @@ class _Written:
 def _join(broker: Broker, directory: Path, seeds: Seeds, local: dict[str, Any], weight: float) -> int:
     from gossamer import agent
     from gossamer.agent.joined import join
+    from gossamer.cli.crawl import STOPPED, catch_up, handed_over
 
     settings = changed(asyncio.run(_settings(broker)), local)
     progress = _Written(directory)
@@ -202,7 +206,9 @@ def _join(broker: Broker, directory: Path, seeds: Seeds, local: dict[str, Any], 
     if index is not None:
         catch_up(index, whole, progress)
         progress.update(whole)
-    sys.stdout.buffer.write(handed_over(whole))
+    with suppress(OSError):
+        sys.stdout.buffer.write(handed_over(whole))
+        sys.stdout.flush()
     return STOPPED if summary.reason == "stopped" else 0
 
 
@@ -231,6 +237,7 @@ def _supervise(broker: Broker, directory: Path, words: Sequence[str], seeds: See
     from gossamer.agent.fleet import Fleet, write_seeds
     from gossamer.agent.supervisor import signals
     from gossamer.agent.together import forget_written, merge, summary_of
+    from gossamer.cli.crawl import STOPPED, conclude, progress_of, service_beside
 
     forget_written(directory)
     command = [sys.executable, "-m", "gossamer", "agent", *words, *write_seeds(seeds, directory)]
@@ -256,7 +263,7 @@ def _supervise(broker: Broker, directory: Path, words: Sequence[str], seeds: See
                             task.cancel()
 
             status = asyncio.run(run())
-    whole = merge(fleet.progress())
+    whole = merge(list(fleet.progress().values()))
     if status in (0, STOPPED):
         conclude(whole, summary_of(whole), directory, ["agent", "--dir", str(directory)], as_json, whole.searchable > 0)
     return status if status >= 0 else 1
@@ -267,5 +274,5 @@ async def _show(fleet: Fleet, progress: PlainProgress | LiveView) -> None:
 
     while True:
         if said := fleet.progress():
-            progress.update(merge(said))
+            progress.update(merge(list(said.values())))
         await asyncio.sleep(progress.every)

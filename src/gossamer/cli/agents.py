@@ -8,15 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gossamer.agent.fleet import WRONG_USAGE
+from gossamer.agent.index_process import IndexProcess
 from gossamer.agent.index_status import IndexStatus, read_status
-from gossamer.agent.one_machine import OneMachine, check_layout
+from gossamer.agent.one_machine import OneMachine, check_layout, names_of
 from gossamer.agent.progress import Progress
 from gossamer.agent.together import summary_of
 from gossamer.agent.warc_links import agent_homes
 from gossamer.cli.crawl import conclude, notes, progress_of, service_beside
 from gossamer.cli.plain import waiting_line
 from gossamer.cli.seed_list import Seeds
-from gossamer.cluster.engine import need_client
 from gossamer.config import Config
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ _REPEATED: Final = 5.0  # seconds in which what one agent says is not said again
 def crawl_together(
     arguments: Sequence[str], seeds: Seeds, settings: Config, kept: Config | None, directory: Path, as_json: bool
 ) -> int:
-    need_client()
     check_layout(directory)
     with progress_of(directory) as progress:
         for note in notes(settings):
@@ -48,12 +48,25 @@ def crawl_together(
                 every=progress.every,
             )
             status, whole = asyncio.run(crawl.run())
-    if status == 2:  # an agent has said what was wrong
+            if status != WRONG_USAGE and settings.index.on:
+                _catch_up(directory, settings.cluster.agents, whole, progress)
+    if status == WRONG_USAGE:  # an agent has said what was wrong
         return status
     if settings.index.on:
         whole.searchable = index_status(agent_homes(directory)).pages
     conclude(whole, summary_of(whole), directory, arguments, as_json, settings.index.on)
     return status
+
+
+def _catch_up(directory: Path, agents: int, whole: Progress, progress: PlainProgress | LiveView) -> None:
+    """Agents of earlier runs have nobody beside them: what they left is indexed now, one after the other."""
+    for home in agent_homes(directory):
+        there = read_status(home / "index")
+        if home.name in names_of(agents) or (there is not None and there.caught_up) or whole.reason == "stopped":
+            continue
+        index = IndexProcess(home, progress.notice)
+        index.finish(lambda status: progress.say(waiting_line(status)), progress.every)
+        whole.index_cpu_seconds += index.cpu_seconds
 
 
 class Shown:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from gossamer.cli.flags import flag
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
-from gossamer.config.kinds import Many
 from gossamer.errors import ConfigError, SeedError
 
 if TYPE_CHECKING:
@@ -31,24 +31,7 @@ class Says(Protocol):
     def say(self, text: str) -> None: ...
 
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 STOPPED = 130
-
-
-def flag(name: str) -> Callable[[Command], Command]:
-    """The flag of an option; its help is the option's own."""
-    option = OPTIONS[name]
-    if isinstance(option.default, bool):
-        return click.option(f"{option.flag}/--no-{option.flag[2:]}", default=None, help=option.help, show_default=False)
-    default = option.kind.show(option.default) or "empty"
-    return click.option(
-        option.flag,
-        metavar=option.metavar,
-        multiple=isinstance(option.kind, Many),
-        help=f"{option.help} [default: {default}]",
-        show_default=False,
-    )
 
 
 class _Crawl(click.Command):
@@ -127,6 +110,9 @@ def crawl(
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
     if settings.cluster.agents > 1 or (directory / "agents").is_dir():
+        from gossamer.cluster.engine import need_client
+
+        need_client()
         from gossamer.cli.agents import crawl_together
 
         return crawl_together(context.obj or sys.argv[1:], urls, settings, kept, directory, as_json)

@@ -18,11 +18,18 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _OPTIONS = (
     click.option(
         "--cluster",
+        envvar="GOSSAMER_CLUSTER",
         metavar="URL",
         help="The broker: nats://USER@HOST:PORT or tls://, several with commas. The password is read from"
         " GOSSAMER_CLUSTER_PASSWORD.",
     ),
-    click.option("--cluster-ca", default="", metavar="FILE", help="Certificates that the broker's is signed by."),
+    click.option(
+        "--cluster-ca",
+        default="",
+        envvar="GOSSAMER_CLUSTER_CA",
+        metavar="FILE",
+        help="Certificates that the broker's is signed by.",
+    ),
     click.option("--cluster-cert", default="", metavar="FILE", help="Our certificate, where the broker asks for one."),
     click.option("--cluster-key", default="", metavar="FILE", help="Its key."),
 )

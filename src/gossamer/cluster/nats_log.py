@@ -114,10 +114,15 @@ class NatsLog:
     async def _lost(self, done: Sequence[tuple[int, int, bytes]]) -> list[int]:
         tokens = {partition: token for partition, token, _ in done}
         owners = await asyncio.gather(*(self.owner(partition) for partition in tokens))
+        for (partition, token), owner in zip(tokens.items(), owners, strict=True):
+            if owner is None or owner.sequence < token:
+                raise LogRewoundError(
+                    f"the broker has lost the claim {token} of partition {partition}, and what was before"
+                )
         return [
             partition
             for (partition, token), owner in zip(tokens.items(), owners, strict=True)
-            if owner is None or owner.sequence != token
+            if owner is not None and owner.sequence != token
         ]
 
     async def follow(self, partitions: Sequence[int], after: int) -> NatsReader:
