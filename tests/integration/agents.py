@@ -1,7 +1,7 @@
 """Directories of two agents of one crawl, made of two real crawls, for tests of those who read them together.
 
 a1 has visited a.test, c.test and d.test. Then it lost c.test by dying, and gave d.test up. a2 has visited b.test, and
-c.test again, and has d.test now.
+c.test again, which had changed, and has d.test now.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def make(first: Path, second: Path, **options: Any) -> None:
     """The directories of both."""
     with small_web() as web:
         crawl(first, ["http://a.test/", "http://c.test/", "http://d.test/"], web.connect, **options)
+        web.add_page("http://c.test/", body=f"<!DOCTYPE html>{WORDS['http://c.test/']} and a fence".encode())
         crawl(second, ["http://b.test/", "http://c.test/", "http://d.test/gone"], web.connect, **options)
     for home in (first, second):
         caught_up(home)

@@ -17,8 +17,11 @@ from gossamer.agent.changes_together import read_cursors, write_cursors
 from gossamer.agent.parts import parts
 from gossamer.cli import run
 from gossamer.errors import CrawlDirError, CursorError
+from gossamer.report.engine import Engine
+from gossamer.report.fact import COLUMNS
 from gossamer.report.report import make_report
 from gossamer.report.site import make_site
+from gossamer.report.views import open_facts
 
 SEEN = {
     "http://a.test/": "fetched",
@@ -43,6 +46,10 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, 
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
+def homes(home: Path) -> list[Path]:
+    return [part.home for part in parts(home)]
+
+
 def test_parts(home: Path, tmp_path: Path) -> None:
     assert [part.home.name for part in parts(home)] == ["a1", "a2"]
     assert [part.home for part in parts(home / "agents" / "a1")] == [home / "agents" / "a1"]
@@ -58,8 +65,8 @@ def test_parts(home: Path, tmp_path: Path) -> None:
 def test_urls_once_as_the_agent_that_has_them_knows_them(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = said(capsys, "urls", "--dir", str(home))
     assert sorted(each["url"] for each in found) == sorted(SEEN)
-    fetched = {each["url"]: each["fetched_at"] for each in said(capsys, "urls", "--dir", str(home / "agents" / "a2"))}
-    assert {each["url"]: each["fetched_at"] for each in found}["http://c.test/"] == fetched["http://c.test/"]
+    whole, *each = ({visit.url: visit.digest for visit in read_visits(path)} for path in (home, *homes(home)))
+    assert each[0]["http://c.test/"] != each[1]["http://c.test/"] == whole["http://c.test/"]
 
 
 def test_status(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,3 +160,18 @@ def test_index(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "6 pages can be searched" in capsys.readouterr().out
     assert run(["index", "--follow", "--dir", str(home)]) == 2
     assert "agents" in capsys.readouterr().err
+
+
+def test_agents_number_their_files_alike(tmp_path: Path) -> None:
+    """A page that is outdated lies where another agent has one that is not."""
+    places = {"a": [("http://u.test/", 1.0, 100)], "b": [("http://u.test/", 2.0, 50), ("http://v.test/", 2.0, 100)]}
+    with Engine() as engine:
+        for name, pages in places.items():
+            rows = [
+                {"url": url, "kind": "page", "fetched_at": at, "file": 0, "offset": offset} for url, at, offset in pages
+            ]
+            (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+            engine.copy_lines(tmp_path / name, COLUMNS, tmp_path / f"{name}.parquet")
+        open_facts(engine, [tmp_path / "a.parquet", tmp_path / "b.parquet"])
+        found = engine.rows("SELECT url, fetched_at FROM pages ORDER BY url")
+    assert found == [("http://u.test/", 2.0), ("http://v.test/", 2.0)]

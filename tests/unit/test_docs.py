@@ -15,7 +15,7 @@ import pytest
 import gossamer
 from gossamer import errors
 from gossamer.agent.left_out import EXCLUSIONS, FAULTS, NO_END
-from gossamer.cli import COMMANDS, load_command
+from gossamer.cli import COMMANDS, INNER, load_command
 from gossamer.model import Exclusion, Reason, State
 from gossamer.testing import TinyWeb
 
@@ -115,7 +115,7 @@ def test_commands_and_flags_exist(document: Path) -> None:
             unknown = {word for word in words if word.startswith("--")} - flags()[words[1]]
             assert not unknown, line
     for command in re.findall(r"`gossamer ([a-z]+)", text):
-        assert command in COMMANDS, f"gossamer {command}"
+        assert command in (*COMMANDS, *INNER), f"gossamer {command}"
     known = frozenset().union(*flags().values())
     # One is made from the options; the other speaks of the benchmarks, which have their own.
     if document.name not in ("configuration.md", "performance.md"):

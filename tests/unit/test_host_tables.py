@@ -6,7 +6,9 @@ import pytest
 
 from gossamer.frontier.reader import HostCounts
 from gossamer.model import Reason
+from gossamer.service.host_list import HostPage, read_cursor
 from gossamer.service.host_tables import ROWS, HostTables, tables_of, why_slow
+from gossamer.service.host_together import hosts_together, tables_together
 
 
 def host(name: str, pages: int = 0, queued: int = 1, failures: int = 0, due: float = 0.0, **more: float) -> HostCounts:
@@ -63,3 +65,24 @@ def test_domains_are_the_sum_of_their_hosts() -> None:
         ("c.test", 1, 8, 3),
     ]
     assert not tables.complete
+
+
+def test_lists_of_several_agents_follow_each_other() -> None:
+    one, other = HostCounts("a.test", 3, 0, 0, 0.0, ""), HostCounts("b.test", 2, 0, 0, 0.0, "")
+    stale = HostCounts("b.test", 1, 9, 0, 0.0, "")
+    part = hosts_together([HostPage([one, stale], 2, True, ""), HostPage([other], 1, True, "")], "pages", 1)
+    assert part.hosts == [one]
+    assert read_cursor(part.next) == (-3, "a.test")
+    part = hosts_together([HostPage([stale], 2, True, ""), HostPage([other], 1, True, "")], "pages", 1)
+    assert (part.hosts, part.next) == ([other], "")
+
+
+def test_heads_of_several_lists_are_the_head_of_all() -> None:
+    hosts = [HostCounts(f"h{number}.test", number, number % 7, number % 3, float(number), "") for number in range(40)]
+    apart = [tables_of(hosts[start::3], True) for start in range(3)]
+    together, whole = tables_together(apart), tables_of(hosts, True)
+    assert together.busy == whole.busy
+    assert {order: {host.name for host in rows} for order, rows in together.slow.items()} == {
+        order: {host.name for host in rows} for order, rows in whole.slow.items()
+    }
+    assert together.slow_hosts == whole.slow_hosts

@@ -16,7 +16,7 @@ from gossamer.errors import DiffError
 from gossamer.frontier import Frontier, keys, pieces
 from gossamer.frontier.diffs import Diff
 from gossamer.frontier.moving import Moving
-from gossamer.frontier.pieces import Header, Records
+from gossamer.frontier.pieces import Frames, Header, Records, framed
 from gossamer.frontier.reader import FrontierReader
 from gossamer.frontier.tally import Totals
 from gossamer.model import Change, State, Visit
@@ -375,3 +375,14 @@ def test_bits_that_flip_are_found(frontier: Frontier) -> None:
             reader.feed(piece)
         with pytest.raises(DiffError):
             reader.feed(bytes(flipped))
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+def test_pieces_are_found_again_wherever_they_were_cut(size: int) -> None:
+    pieces = [b"first", b"", b"x" * 500, b"last"]
+    kept = b"".join(map(framed, pieces))
+    frames = Frames()
+    cuts = [kept[at : at + size] for at in range(0, len(kept), size)]
+    assert [piece for cut in cuts for piece in frames.feed(cut)] == pieces
+    with pytest.raises(DiffError):
+        list(Frames().feed(b"\xff" * 8))

@@ -58,6 +58,9 @@ class Others(Protocol):
     def held(self) -> int:
         """Partitions that are ours."""
 
+    def checkpoint(self) -> int:
+        """Make copies of what has changed, for others to go on from; of how many partitions."""
+
     def notes(self) -> dict[str, bytes]:
         """What the commit keeps for them."""
 

@@ -117,7 +117,11 @@ class Commands:
     async def _checkpoint(self, _: dict[str, Any]) -> Answer:
         self._agent.commit()
         pages = self._agent.statistics.pages
-        return Answer(True, f"all {pages:,} pages are durable, with all that is known", {"pages": pages})
+        text, facts = f"all {pages:,} pages are durable, with all that is known", {"pages": pages}
+        if self._agent.others is not None:
+            partitions = facts["partitions"] = self._agent.others.checkpoint()
+            text += f"; copies of {partitions:,} partitions are made"
+        return Answer(True, text, facts)
 
     async def _stop(self, _: dict[str, Any]) -> Answer:
         self._agent.end()

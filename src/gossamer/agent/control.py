@@ -14,6 +14,7 @@ from typing import Any
 
 from gossamer.agent.audit import record
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.parts import readable_parts
 from gossamer.agent.settings import values
 from gossamer.agent.speed_limits import Limits, limits_of, options_of
 from gossamer.agent.spool import IN_EFFECT, Answer, Command, Spool
@@ -41,7 +42,7 @@ class Control:
     ) -> None:
         """How long to wait for an answer; the second is for what goes over all URLs."""
         self._directory = CrawlDir(home)
-        self._directory.check_readable()
+        readable_parts(home)
         self._home = home
         self._who = who
         self._patience = patience

@@ -14,6 +14,7 @@ from gossamer.errors import BatchError, LogFullError, TokenLostError, Unavailabl
 _AGAIN_AFTER: Final = 0.2  # seconds after the broker was not heard of
 _WHILE_FULL: Final = 0.5
 _PATIENCE: Final = 1.0  # seconds for which news are waited for
+_QUICK: Final = 0.15  # the same while there is nothing else to do: it is to be known soon that there is none
 
 
 class Exchange:
@@ -47,6 +48,7 @@ class Exchange:
         self.bytes = 0  # sent
         self.urls = 0  # received
         self.full = False
+        self.quick = False
 
     # -- sending -----------------------------------------------------------------------------------------------------
 
@@ -170,7 +172,7 @@ class Exchange:
             self.polls += 1
             await asyncio.sleep(_AGAIN_AFTER)
             return
-        records = await self._reader.next(0.0 if self._wanted else _PATIENCE)
+        records = await self._reader.next(0.0 if self._wanted else _QUICK if self.quick else _PATIENCE)
         if not records:
             self.polls += 1
             return

@@ -17,12 +17,13 @@ import msgspec
 from gossamer.agent.ending import ended
 from gossamer.agent.exchange import Exchange
 from gossamer.cluster.batch import Group, decode
-from gossamer.cluster.checkpoints import Checkpoints
+from gossamer.cluster.checkpoints import Checkpoint, Checkpoints
 from gossamer.cluster.log import Kind, Log
 from gossamer.cluster.ownership import Holding, Ownership
 from gossamer.errors import BatchError, DiffError, ObjectsError, TokenLostError, UnavailableError
 from gossamer.frontier import Frontier
 from gossamer.frontier.diffs import DiffReader
+from gossamer.frontier.pieces import Frames, framed
 from gossamer.frontier.share import Part
 
 T = TypeVar("T")
@@ -51,7 +52,7 @@ class Holder:
         share: Part,
         log: Log,
         ownership: Ownership,
-        checkpoints: Checkpoints,
+        checkpoints: Checkpoints | None,
         exchange: Exchange,
         commit: Callable[[], None],
         break_off: Callable[[Callable[[str], bool]], None],
@@ -185,11 +186,10 @@ class Holder:
             self._frontier.forget_partition(partition)
             await self._run([moving.drop(partition)])
             self._commit()
-        checkpoint = await self._checkpoints.load(partition)
+        checkpoint, pieces = await self._last_checkpoint(partition)
         if checkpoint is None:
             moving.begin(partition)
         else:
-            pieces = [piece async for piece in self._checkpoints.open(checkpoint)]
             await self._run([moving.take_in(partition, pieces)])
         applied, taken = (checkpoint.sequence, checkpoint.taken) if checkpoint else (0, 0)
         diffs, others = DiffReader(partition), dict[int, bytes]()
@@ -222,6 +222,23 @@ class Holder:
                     self._notice(f"cluster: message {sequence} for partition {partition} is left out: {error}")
         return found
 
+    async def _last_checkpoint(self, partition: int) -> tuple[Checkpoint | None, list[bytes]]:
+        """The last one that can be read."""
+        checkpoints = self._checkpoints
+        if checkpoints is None:
+            return None, []
+        last = await checkpoints.load(partition)
+        if last is None:
+            return None, []
+        try:
+            return last, await _pieces(checkpoints.open(last))
+        except ObjectsError as error:
+            before = await checkpoints.load_before(partition)
+            if before is None:
+                raise
+            self._notice(f"cluster: {error}")
+            return before, await _pieces(checkpoints.open(before))
+
     def _own(self, holding: Holding, taken: int, since: float = 0.0) -> None:
         """`since`: until then another agent may have visited its hosts."""
         partition = holding.partition
@@ -236,16 +253,16 @@ class Holder:
 
     async def checkpoint(self, partition: int) -> None:
         """As of now; the log need not keep what the one before has."""
-        holding = self._holdings.get(partition)
-        if holding is None or partition in self._busy:
+        holding, checkpoints = self._holdings.get(partition), self._checkpoints
+        if holding is None or checkpoints is None or partition in self._busy:
             return
         self._busy.add(partition)
         try:
             self._commit()
             pieces, taken = self._moving.export(partition), self._exchange.taken[partition]
             sequence = await self._exchange.flushed(partition)
-            before = await self._checkpoints.load(partition)
-            await self._checkpoints.save(partition, holding.token, sequence, taken, _gently(pieces))
+            before = await checkpoints.load(partition)
+            await checkpoints.save(partition, holding.token, sequence, taken, _gently(pieces))
             self._exchange.bytes_since[partition] = 0
             if before is not None:
                 await self._log.trim(partition, before.covers + 1)
@@ -324,8 +341,13 @@ class Holder:
 async def _gently(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
     """The loop in between."""
     for piece in pieces:
-        yield piece
+        yield framed(piece)
         await asyncio.sleep(0)
+
+
+async def _pieces(read: AsyncIterator[bytes]) -> list[bytes]:
+    frames = Frames()
+    return [piece async for data in read for piece in frames.feed(data)]
 
 
 async def _some(act: Callable[[int], Awaitable[T]], partitions: Iterable[int]) -> list[T]:

@@ -78,7 +78,13 @@ async def _join(
                 )
             config = changed(load_text(settings.toml, f"version {settings.version} of the cluster's settings"), local)
             log = await NatsLog.open(link, _partitions(facts), replicas=facts.replicas)
-            checkpoints = Checkpoints(keys, open_objects(config.cluster.checkpoints or str(home / "checkpoints")))
+            place = config.cluster.checkpoints
+            if not place:
+                notice(
+                    "note: no place for checkpoints is given (--checkpoints): the broker's log keeps all that is done,"
+                    " and the crawl stops when it is full"
+                )
+            checkpoints = Checkpoints(keys, open_objects(place)) if place else None
             foreign = config.cluster.foreign
             membership = Membership(name, weight, facts, keys, log, checkpoints, home, notice, foreign)
             crawl = Crawl(config, home, seeds, notice, beside, membership=membership)

@@ -41,8 +41,12 @@ _KEPT: Final = "cluster"  # in the frontier: the partitions that are there
 _LOOK_EVERY: Final = 0.25  # seconds
 _SETTLED: Final = 1.0  # seconds for which the same agents live before they are planned for
 _RETURN: Final = 6.0  # seconds after a start in which agents of the plan that are not there may come back
-_LAST_WORDS: Final = 3.0  # seconds for what is still to be sent at the end
-_BEATS: Final = 2  # in which all must have been idle
+_LAST_WORDS: Final = 2.0  # seconds for what is still to be sent at the end
+_FAREWELL: Final = 1.0
+_BEATS: Final = 3  # after which all must still be idle: what was sent before the first was read before the last
+_POLLS: Final = 2  # between two beats that say idle: the second was asked for after the first beat
+_IDLE_BEAT: Final = 0.5  # seconds between beats of an idle agent: all wait for it to be said
+_LEADER_EVERY: Final = 1.0  # seconds after which it is asked again who leads
 _CHECKPOINT_BYTES: Final = 64 << 20  # of a partition's log
 _CHECKPOINT_EVERY: Final = 300.0  # seconds
 
@@ -57,12 +61,14 @@ class Membership:
         facts: Facts,
         coordinator: Coordinator,
         log: Log,
-        checkpoints: Checkpoints,
+        checkpoints: Checkpoints | None,
         home: Path,
         notice: Callable[[str], None],
         foreign: str = "exchange",
     ) -> None:
-        """`foreign`: what is done with links to partitions of others."""
+        """`checkpoints`: None if there is no place for them: then the log keeps all. `foreign`: what is done with
+        links to partitions of others.
+        """
         self._name = name
         self._weight = weight
         self._facts = facts
@@ -82,6 +88,7 @@ class Membership:
         self._keep_fresh = False
         self._began = self._last_work = self._last_polls = 0
         self._seeds_read = False
+        self._wanted: set[int] = set()  # partitions whose checkpoint somebody has asked for
         self.failed: Exception | None = None
 
     # -- coming ------------------------------------------------------------------------------------------------------
@@ -156,6 +163,13 @@ class Membership:
             self._agent.cut_off()
             self._agent.stop()
 
+    def checkpoint(self) -> int:
+        """Of all partitions that have changed since their last one, soon. How many that are."""
+        if self._checkpoints is None:
+            return 0
+        self._wanted = {partition for partition, size in self._exchange.bytes_since.items() if size}
+        return len(self._wanted)
+
     def seeds_read(self) -> None:
         self._seeds_read = True
 
@@ -189,15 +203,14 @@ class Membership:
         """For the next beat: idle since the last one, how much was done, pages."""
         frontier = self._agent.frontier
         work = self._exchange.work + self._holder.moves + self._agent.visits
-        quiet = (
+        resting = self._exchange.quick = (
             self._seeds_read
             and frontier.exhausted
             and not frontier.foreign
             and not self._outbox.pending
             and self._holder.settled
-            and self._exchange.polls > self._last_polls
-            and work == self._last_work
         )
+        quiet = resting and self._exchange.polls >= self._last_polls + _POLLS and work == self._last_work
         self._last_work, self._last_polls = work, self._exchange.polls
         return quiet, work, self._agent.statistics.pages
 
@@ -223,7 +236,8 @@ class Membership:
         session = self._session
         while True:
             self._deadline.write(session.deadline if session.may_fetch() else QUIET)
-            await asyncio.sleep(session.beat_due())
+            due = session.beat_due()
+            await asyncio.sleep(min(due, _IDLE_BEAT) if self._exchange.quick else due)
             try:
                 await session.renew()
             except UnavailableError:
@@ -247,27 +261,33 @@ class Membership:
     async def _lead(self) -> None:
         """See who lives, and write the plan if it is this agent's turn. No safety depends on it."""
         living: dict[str, str] = {}
-        since, began, rebalanced = 0.0, boot_time(), 0
+        since, began, rebalanced, ask = 0.0, boot_time(), 0, 0.0
         idle: dict[str, tuple[str, int, int]] = {}
         while True:
+            await asyncio.sleep(_LOOK_EVERY)  # beats of all that come meanwhile are taken up together
             try:
-                await self._members.look(_LOOK_EVERY)
+                await self._members.look(0.0)
                 await self._members.revoke_expired()
                 now, there = boot_time(), {name: beat.session for name, beat in self._members.living().items()}
                 if there != living:
                     # Who comes is seldom alone; for who goes the others stand in at once.
                     since = now if there.keys() - living.keys() else 0.0
-                    living, idle = there, {}
+                    living, idle, ask = there, {}, 0.0
+                if now < ask:
+                    continue
+                if not await self._leader.leads() or await self._has_ended():
+                    ask = now + _LEADER_EVERY
+                    continue
                 wish = await self._coordinator.get(REBALANCE)
                 asked = wish is not None and wish.revision != rebalanced
                 rebalanced = wish.revision if wish is not None else 0
-                if await self._leader.leads() and (asked or now >= since + _SETTLED) and not await self._has_ended():
-                    if asked or now >= began + _RETURN or not self._awaited(there):
-                        await self._leader.plan(self._leaving)
-                    idle = await self._look_for_the_end(idle)
+                planned = False
+                if asked or (now >= since + _SETTLED and (now >= began + _RETURN or not self._awaited(there))):
+                    planned = not await self._leader.plan(self._leaving)
+                # While the plan is not one for those who live, somebody's partitions are nobody's.
+                idle = await self._look_for_the_end(idle) if planned else {}
             except UnavailableError:
                 idle = {}
-                await asyncio.sleep(_LOOK_EVERY)
 
     async def _has_ended(self) -> bool:
         """Who leaves then is not stood in for."""
@@ -324,7 +344,7 @@ class Membership:
                     await self._look_at_quota()
             except UnavailableError:
                 pass
-            await asyncio.sleep(0.1 if self._max_pages else _LOOK_EVERY)
+            await asyncio.sleep(0.1 if self._max_pages else 2 * _LOOK_EVERY)
 
     async def _look_at_quota(self) -> None:
         frontier = self._agent.frontier
@@ -334,10 +354,12 @@ class Membership:
 
     async def _checkpoint(self) -> None:
         """Of one partition after the other that has changed much, or long ago."""
+        if self._checkpoints is None:
+            return
         passed = await Passed.open(self._coordinator)
         made = dict[int, float]()
         while True:
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_LEADER_EVERY)
             try:
                 if await passed.look(0.0):
                     for partition, taken in passed.passed().items():
@@ -345,11 +367,16 @@ class Membership:
                 now = boot_time()
                 for partition, size in list(self._exchange.bytes_since.items()):
                     since = now - made.setdefault(partition, now)
-                    if size > _CHECKPOINT_BYTES or (size and since > _CHECKPOINT_EVERY):
+                    asked = partition in self._wanted
+                    if asked or size > _CHECKPOINT_BYTES or (size and since > _CHECKPOINT_EVERY):
                         made[partition] = now
+                        self._wanted.discard(partition)
                         await self._holder.checkpoint(partition)
-            except (UnavailableError, ClusterError) as error:
+            except UnavailableError:
+                continue
+            except ClusterError as error:
                 self._notice(f"cluster: a checkpoint was not made: {error}")
+                await asyncio.sleep(_RETURN)
 
     # -- going -------------------------------------------------------------------------------------------------------
 
@@ -365,9 +392,10 @@ class Membership:
         finally:
             await ended([beating])
         self._deadline.write(QUIET)
-        await self._session.end()
-        with suppress(UnavailableError):
-            await self._members.close()
+        with suppress(TimeoutError, UnavailableError):
+            async with asyncio.timeout(_FAREWELL):
+                await self._session.end()
+                await self._members.close()
 
     def raise_failure(self) -> None:
         if self.failed is not None:

@@ -36,6 +36,12 @@ def parts(home: Path) -> list[CrawlDir]:
     return [CrawlDir(path) for path in sorted(found, key=lambda path: (len(path.name), path.name))] or [CrawlDir(home)]
 
 
+def is_part(home: Path) -> bool:
+    """Whether it is the directory of an agent of a crawl on one machine."""
+    whole = home.absolute().parent.parent
+    return home.absolute().parent == whole / AGENTS and (whole / "gossamer.toml").is_file()
+
+
 def readable_parts(home: Path) -> list[CrawlDir]:
     """Those that can be read; an agent that has just been started cannot be yet. Raises CrawlDirError if none can."""
     found = parts(home)

@@ -38,6 +38,10 @@ COMMANDS = {
 }
 
 
+# Those that processes start, not people.
+INNER = ("answer",)
+
+
 class _Commands(click.Group):
     """Knows the commands by name and sentence; a command's module is loaded when it is asked for, and no other."""
 
@@ -63,7 +67,8 @@ def application() -> click.Group:
     )
     return _Commands(
         "gossamer",
-        {name: click.Command(name, short_help=sentence) for name, sentence in COMMANDS.items()},
+        {name: click.Command(name, short_help=sentence) for name, sentence in COMMANDS.items()}
+        | {name: click.Command(name, hidden=True) for name in INNER},
         help="A polite, durable web crawler.",
         params=[version],
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},

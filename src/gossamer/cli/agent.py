@@ -180,32 +180,41 @@ class _Written:
 
 def _join(broker: Broker, directory: Path, seeds: Seeds, local: dict[str, Any], weight: float) -> int:
     from gossamer import agent
+    from gossamer.agent.answer_process import AnswerProcess
     from gossamer.agent.joined import join
+    from gossamer.agent.parts import is_part
     from gossamer.cli.crawl import STOPPED, catch_up, handed_over
 
     settings = changed(asyncio.run(_settings(broker)), local)
     progress = _Written(directory)
     index = agent.IndexProcess(directory, progress.notice) if settings.index.on else None
-    summary = join(
-        directory,
-        broker,
-        broker.name,
-        seeds,
-        local=local,
-        weight=weight,
-        watch=progress.update,
-        every=progress.every,
-        notice=progress.notice,
-        index=index,
-    )
-    whole = progress.last or agent.Progress()
-    whole.running = False
-    for name in summary.__struct_fields__:
-        setattr(whole, name, getattr(summary, name))
-    progress.update(whole)
-    if index is not None:
-        catch_up(index, whole, progress)
+    # The directories of a crawl on one machine are read by whoever is asked about it.
+    answer = None if is_part(directory) else AnswerProcess(directory, progress.notice)
+    try:
+        summary = join(
+            directory,
+            broker,
+            broker.name,
+            seeds,
+            local=local,
+            weight=weight,
+            watch=progress.update,
+            every=progress.every,
+            notice=progress.notice,
+            index=index,
+            service=answer,
+        )
+        whole = progress.last or agent.Progress()
+        whole.running = False
+        for name in summary.__struct_fields__:
+            setattr(whole, name, getattr(summary, name))
         progress.update(whole)
+        if index is not None:
+            catch_up(index, whole, progress)
+            progress.update(whole)
+    finally:
+        if answer is not None:
+            answer.stop()
     with suppress(OSError):
         sys.stdout.buffer.write(handed_over(whole))
         sys.stdout.flush()

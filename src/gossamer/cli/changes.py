@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli.everywhere import asked_everywhere
 from gossamer.errors import ConfigError, CursorError
 
 if TYPE_CHECKING:
@@ -60,10 +61,13 @@ def _read(directory: Path, cursor: str, since: float, limit: int, wish: Wish) ->
     from gossamer.agent.changes_together import changes_in
 
     found = ChangesPart([], cursor, True)
-    with changes_in(directory) as after:
+    with asked_everywhere(directory) as view, changes_in(directory) as own:
+        after = own if view is None else view.changes
         while found.more and len(found.changes) < limit:  # a part may be short because it took long
             part = after(found.next, since, limit - len(found.changes), wish)
             found = ChangesPart([*found.changes, *part.changes], part.next, part.more)
+            if view is not None and view.missing:
+                break  # there is more, and it does not come now
     return found
 
 

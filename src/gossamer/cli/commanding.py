@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gossamer.cli.everywhere import is_one_of_several
+
 if TYPE_CHECKING:
     from gossamer.agent import Control
     from gossamer.agent.spool import Answer
+
+_PATIENCE = 10.0  # seconds for an agent's answer
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -24,10 +28,14 @@ json_option: Callable[[Command], Command] = click.option(
 
 
 def control_of(directory: Path) -> Control:
-    from gossamer.agent import Control
+    from gossamer.agent import control_of_all
     from gossamer.agent.audit import this_user
 
-    return Control(directory, this_user())
+    if not is_one_of_several(directory):
+        return control_of_all.control_of(directory, this_user())
+    from gossamer.service.served import Served
+
+    return Served(directory).asked().control(this_user(), _PATIENCE)
 
 
 def say(answer: Answer, as_json: bool) -> int:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli.everywhere import asked_everywhere
+
 if TYPE_CHECKING:
     from gossamer.agent import Explanation
 
@@ -23,7 +25,8 @@ def explain(url: str, directory: Path, as_json: bool) -> int:
     """
     from gossamer import agent
 
-    explanation = agent.explain(directory, url)
+    with asked_everywhere(directory) as view:
+        explanation = agent.explain(directory, url) if view is None else view.explain(url)
     if as_json:
         import msgspec
 

@@ -50,10 +50,12 @@ def report(
             made = make_facts(directory, bar.made)
         else:
             found: Report | Site
+            from gossamer.report.others import others_of
             from gossamer.report.report import make_report
 
             if host is None:
-                found = make_report(directory, bar.made)
+                others, missing = others_of(directory, lambda text: print(text, file=sys.stderr))
+                found = make_report(directory, bar.made, others=others, missing=missing)
             else:
                 from gossamer.report.site import make_site
 

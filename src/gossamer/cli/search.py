@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli.everywhere import asked_everywhere, is_one_of_several
 from gossamer.errors import CrawlDirError, QueryError
 
 if TYPE_CHECKING:
@@ -38,12 +39,13 @@ def search(query: tuple[str, ...], directory: Path, limit: int, as_json: bool) -
     from gossamer.index import Search
 
     indexes = [part.index for part in readable_parts(directory)]
-    if not any((index / "meta.json").is_file() for index in indexes):
+    if not any((index / "meta.json").is_file() for index in indexes) and not is_one_of_several(directory):
         raise CrawlDirError(f"{directory} has no index yet: gossamer index --dir {directory} makes one.")
     text = " ".join(query)
     index = Search(indexes)
     try:
-        answer = index.answer(text, limit=limit)
+        with asked_everywhere(directory) as view:
+            answer = (index if view is None else view.search).answer(text, limit=limit)
     except QueryError as error:
         raise QueryError(error.position, f"query, from character {error.position + 1} on: {error.why}") from None
     finally:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from gossamer.cli.everywhere import asked_everywhere
+
+if TYPE_CHECKING:
+    from gossamer.agent.index_status import IndexStatus
 
 
 @click.command
@@ -21,19 +27,26 @@ def status(directory: Path, findings: bool, as_json: bool) -> int:
 
     if findings:
         return _list_findings(directory, as_json)
-    progress = agent.read_progress(directory)
+    with asked_everywhere(directory) as view:
+        progress = agent.read_progress(directory) if view is None else view.progress()
+        index = _index(directory) if view is None else view.index_age().status
     if as_json:
         import msgspec
 
         sys.stdout.write(msgspec.json.encode(progress).decode() + "\n")
     else:
-        from gossamer.agent.index_status import status_of_all
-        from gossamer.agent.parts import parts
         from gossamer.cli.plain import status_text
 
-        index = status_of_all(agent.read_index_status(part.index) for part in parts(directory))
         print(status_text(progress, directory, index=index))
     return 0
+
+
+def _index(directory: Path) -> IndexStatus | None:
+    from gossamer import agent
+    from gossamer.agent.index_status import status_of_all
+    from gossamer.agent.parts import parts
+
+    return status_of_all(agent.read_index_status(part.index) for part in parts(directory))
 
 
 def _list_findings(directory: Path, as_json: bool) -> int:

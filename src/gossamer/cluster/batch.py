@@ -36,6 +36,7 @@ _WINDOW: Final = 23  # 8 MB, as a power of two
 _LEVEL: Final = 3
 _MOST_DEPTH, _MOST_PRIORITY, _MOST_HOPS = 0xFFFF, 9, 15
 _SUSPECT, _SOURCE, _LISTED = 1, 2, 4  # marks
+_compressor = zstd.ZstdCompressor(level=_LEVEL)  # a new one takes as long as what is mostly given to it
 _MOST_HOSTS: Final = 100  # for which a sitemap speaks
 
 
@@ -146,7 +147,7 @@ def _pieces(groups: Iterable[Group]) -> Iterator[tuple[int, int, int, int, list[
 
 
 def _packed(parts: list[bytes]) -> bytes:
-    return _START + zstd.compress(b"".join(parts), _LEVEL)
+    return _START + _compressor.compress(b"".join(parts), zstd.ZstdCompressor.FLUSH_FRAME)
 
 
 def _unpacked(data: bytes) -> bytes:

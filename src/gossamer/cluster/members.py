@@ -7,6 +7,7 @@ from collections.abc import Callable
 from gossamer.cluster.coordinator import Coordinator, Entry, Watch
 from gossamer.cluster.lease import Observer, Terms, boot_time
 from gossamer.cluster.session import PREFIX, Beat, read_beat, revoked
+from gossamer.config.pins import is_agent_name
 from gossamer.errors import UnavailableError
 
 
@@ -53,8 +54,12 @@ class Members:
 
     def living(self) -> dict[str, Beat]:
         """By name: those that have not been ended, by themselves or by others."""
+        return {name: beat for name, beat in self.known().items() if not beat.over}
+
+    def known(self) -> dict[str, Beat]:
+        """By name: all that ever were."""
         beats = {entry.key.partition(".")[2]: read_beat(entry) for entry in self._entries.values()}
-        return {name: beat for name, beat in sorted(beats.items()) if beat is not None and not beat.over}
+        return {name: beat for name, beat in sorted(beats.items()) if beat is not None and is_agent_name(name)}
 
     async def revoke_expired(self) -> list[str]:
         """Names of those who were revoked now, by this one."""

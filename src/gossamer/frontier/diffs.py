@@ -54,6 +54,7 @@ class Diff(msgspec.Struct, array_like=True):
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Diff).decode
+_compressor = zstd.ZstdCompressor(level=_LEVEL)  # a new one takes as long as what is mostly given to it
 
 
 def diffs_of(
@@ -94,7 +95,7 @@ def pack_diff(diff: Diff) -> list[bytes]:
     raw = _encode(diff)
     if len(raw) > MOST_RAW:
         raise DiffError(f"a commit changed too much of one partition: {len(raw):,} bytes. Commit more often.")
-    packed = zstd.compress(raw, _LEVEL)
+    packed = _compressor.compress(raw, zstd.ZstdCompressor.FLUSH_FRAME)
     check = crc32(packed)
     starts = range(0, len(packed), _PART)
     return [

@@ -36,6 +36,32 @@ _MOST_RAW: Final = 4 << 20
 _LONGEST: Final = _MOST_RAW + 65536  # bytes of a piece: random ones do not become fewer
 _HEADER, _RECORDS, _END = b"h", b"r", b"e"
 _LEVEL: Final = 3
+_LENGTH: Final = struct.Struct(">I")
+
+
+def framed(piece: bytes) -> bytes:
+    """For where pieces are kept one after the other, and cut elsewhere when they are read."""
+    return _LENGTH.pack(len(piece)) + piece
+
+
+class Frames:
+    """Finds the pieces again in what is read. Invariant: it holds no more than one piece and what was fed last."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        rest = self._rest + data
+        at = 0
+        while len(rest) - at >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(rest, at)
+            if length > _LONGEST:
+                raise DiffError("a piece of a partition is damaged")
+            if len(rest) - at - _LENGTH.size < length:
+                break
+            at += _LENGTH.size + length
+            yield rest[at - length : at]
+        self._rest = rest[at:]
 
 
 class Header(msgspec.Struct, array_like=True, frozen=True):

@@ -37,6 +37,8 @@ def report_page(report: Report) -> str:
     groups = list(report.groups())
     figures = [(title, written(Field(name, title, kind), totals[name])) for name, title, kind in _FIGURES]
     notes = [f"{count(report.behind)} bytes of CDXJ were not read yet: another process is at it."] * bool(report.behind)
+    if report.missing:
+        notes.append(f"Without what {', '.join(report.missing)} knows: no answer came.")
     if report.running:
         notes.append("The crawl was running; this is how it stood at its last commit.")
     return _page(f"Crawl report: {report.home}", report.made_at, lead(totals), notes, figures, groups)

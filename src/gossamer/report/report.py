@@ -15,6 +15,7 @@ from gossamer.errors import CrawlDirError, DamagedError
 from gossamer.report import crawl_tables, fresh_tables
 from gossamer.report.engine import Engine
 from gossamer.report.making import Made, catch_up
+from gossamer.report.others import Other
 from gossamer.report.page_tables import matrix, matrix_json, page_tables
 from gossamer.report.shelf import Shelf
 from gossamer.report.source import CrawlSource
@@ -48,6 +49,7 @@ class Report(msgspec.Struct):
     totals: dict[str, Any]
     tables: dict[str, Table]
     behind: int = 0
+    missing: list[str] = []  # agents whose facts are not in it
 
     def groups(self) -> Iterator[Group]:
         """For people, who see in the matrix how much a domain links to itself."""
@@ -64,6 +66,7 @@ class Report(msgspec.Struct):
             "running": self.running,
             "reason": self.reason,
             "behind": self.behind,
+            "missing": self.missing,
             "totals": self.totals,
             "tables": {
                 name: table.objects() if table.chart != "matrix" else matrix_json(table)
@@ -83,8 +86,11 @@ def make_report(
     watch: Callable[[Made], None] = lambda made: None,
     clock: Callable[[], float] = time.time,
     processes: int | None = None,
+    others: Sequence[Other] = (),
+    missing: Sequence[str] = (),
 ) -> Report:
-    with CrawlSources(home) as source, facts_of(source, watch, processes) as (engine, behind):
+    """`others` are agents elsewhere, and `missing` those of them who do not answer."""
+    with CrawlSources(home, others) as source, facts_of(source, watch, processes) as (engine, behind):
         tables = page_tables(engine)
         tables["link_matrix"] = matrix(engine)
         outcomes = source.outcomes()
@@ -104,7 +110,14 @@ def make_report(
         for table in tables.values():
             table.total = _total(table, totals)
         return Report(
-            str(home), clock(), source.running, source.progress.reason, totals, dict(sorted(tables.items())), behind
+            str(home),
+            clock(),
+            source.running,
+            source.progress.reason,
+            totals,
+            dict(sorted(tables.items())),
+            behind,
+            list(missing),
         )
 
 
@@ -154,7 +167,8 @@ def facts_of(
                 shelf = Shelf(Path(elsewhere) / str(number))
                 _brought_up(source, shelf, engine, watch, processes)
             shelves.append((source, shelf))
-        yield engine, _opened(shelves, engine)
+        behind = _opened(shelves, [path for other in sources.others for path in other.paths], engine)
+        yield engine, behind + sum(other.figures.behind for other in sources.others)
 
 
 def _brought_up(
@@ -165,12 +179,12 @@ def _brought_up(
             catch_up(source, shelf, engine, watch, processes)
 
 
-def _opened(shelves: Sequence[tuple[CrawlSource, Shelf]], engine: Engine) -> int:
+def _opened(shelves: Sequence[tuple[CrawlSource, Shelf]], more: Sequence[Path], engine: Engine) -> int:
     for attempt in (1, 2):
         manifests = [shelf.read() for _, shelf in shelves]
         try:
             paths = [path for (_, shelf), found in zip(shelves, manifests, strict=True) for path in shelf.paths(found)]
-            open_facts(engine, paths)
+            open_facts(engine, [*paths, *more])
             break
         except DamagedError:
             # Another process may have merged files in between.

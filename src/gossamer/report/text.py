@@ -34,6 +34,8 @@ def report_text(report: Report) -> str:
     ]
     if report.behind:
         lines.append("Another process is making facts: what it has not reached yet is not in here.")
+    if report.missing:
+        lines.append(f"Without what {', '.join(report.missing)} knows: no answer came.")
     for name in _TABLES:
         lines += _lines(report.tables[name])
     return "\n".join(lines)

@@ -1,7 +1,11 @@
-"""What is answered, as JSON: one struct for each kind of answer, from which the OpenAPI document is made, too."""
+"""What is answered, as JSON: one struct for each kind of answer, from which the OpenAPI document is made, too.
+
+`missing` are the agents of a crawl of several that did not answer: what is said is without what they know.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -59,6 +63,7 @@ class SearchAnswer(msgspec.Struct):
     seconds: float
     query: str
     facets: dict[str, list[FacetCount]]
+    missing: list[str] = []
 
 
 class IndexState(msgspec.Struct):
@@ -74,6 +79,19 @@ class Status(Progress):
     """What the crawl does or did, as `gossamer status --json` says it, and what its index holds."""
 
     index: IndexState | None = None
+    missing: list[str] = msgspec.field(default_factory=list)
+
+
+class Explained(Explanation):
+    """What is known of a URL or host, what it waits for, and why."""
+
+    missing: list[str] = msgspec.field(default_factory=list)
+
+
+class ChangesFound(ChangesPart):
+    """`next` is the cursor of what comes after these, now or later; where `more` is false, that is nothing yet."""
+
+    missing: list[str] = msgspec.field(default_factory=list)
 
 
 class Header(msgspec.Struct):
@@ -111,6 +129,7 @@ class PageAnswer(msgspec.Struct):
     revisit: bool
     headers: list[Header]
     stored: Place | None
+    missing: list[str] = []
 
 
 class HostEntry(msgspec.Struct):
@@ -136,6 +155,7 @@ class HostsAnswer(msgspec.Struct):
     total: int
     complete: bool
     next: str
+    missing: list[str] = []
 
 
 class DomainEntry(msgspec.Struct):
@@ -150,6 +170,7 @@ class DomainEntry(msgspec.Struct):
 class DomainsAnswer(msgspec.Struct):
     under: str
     domains: list[DomainEntry]
+    missing: list[str] = []
 
 
 class Health(msgspec.Struct):
@@ -160,6 +181,7 @@ class Health(msgspec.Struct):
     crawl_age: float | None
     index: str
     index_age: float | None
+    missing: list[str] = []
 
 
 SCHEMAS = (
@@ -167,10 +189,10 @@ SCHEMAS = (
     SearchAnswer,
     Status,
     PageAnswer,
-    ChangesPart,
+    ChangesFound,
     HostsAnswer,
     DomainsAnswer,
-    Explanation,
+    Explained,
     Health,
     *command_answers.SCHEMAS,
 )
@@ -195,7 +217,7 @@ def moment(seconds: float) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if seconds else None
 
 
-def search_answer(answer: Answer) -> SearchAnswer:
+def search_answer(answer: Answer, missing: Sequence[str] = ()) -> SearchAnswer:
     return SearchAnswer(
         answer.total,
         [search_result(hit) for hit in answer.results],
@@ -203,6 +225,7 @@ def search_answer(answer: Answer) -> SearchAnswer:
         answer.seconds,
         answer.query,
         {name: [FacetCount(value, pages) for value, pages in counts] for name, counts in answer.facets.items()},
+        list(missing),
     )
 
 

@@ -14,7 +14,6 @@ from fastapi import FastAPI
 from gossamer import __version__
 from gossamer.service import limits
 from gossamer.service.callers import Gate
-from gossamer.service.crawl_view import CrawlView
 from gossamer.service.envelope import Envelope
 from gossamer.service.keys import KeyRing
 from gossamer.service.live import Live
@@ -26,6 +25,7 @@ from gossamer.service.picture import Watcher
 from gossamer.service.problems import answer_with_problems
 from gossamer.service.report_maker import ReportMaker
 from gossamer.service.routes import about, changes, control, crawl, events, health, metrics, pages, search
+from gossamer.service.served import Served
 from gossamer.service.sessions import Sessions
 
 _DESCRIPTION = (
@@ -63,7 +63,7 @@ def create_app(
         generate_unique_id_function=lambda route: route.name,  # what clients call it
     )
     keys = KeyRing(home)
-    app.state.view = CrawlView(home, clock)
+    app.state.view = Served(home, clock)
     app.state.watcher = watcher = Watcher(app.state.view)
     app.state.live = Live(watcher)
     app.state.gate = gate = Gate(keys, Sessions(keys))
@@ -85,7 +85,7 @@ def create_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = limits.THREADS
-    view: CrawlView = app.state.view
+    view: Served = app.state.view
     opening = asyncio.create_task(anyio.to_thread.run_sync(view.open))
     yield
     app.state.live.end()

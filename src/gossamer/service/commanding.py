@@ -11,6 +11,7 @@ from gossamer.agent import Control
 from gossamer.errors import ConfigError, ControlError, CrawlDirError
 from gossamer.service.callers import Caller
 from gossamer.service.problems import Problem
+from gossamer.service.request_crawl import crawl_of
 
 _PATIENCE = 4.0  # seconds for an answer, of which some commands wait for two; less than a request may take
 
@@ -19,7 +20,7 @@ _PATIENCE = 4.0  # seconds for an answer, of which some commands wait for two; l
 def commanding(request: Request, caller: Caller) -> Iterator[Control]:
     """What goes wrong with a command, as problems."""
     try:
-        yield Control(request.app.state.view.directory.home, f"key {caller.name}", _PATIENCE, _PATIENCE)
+        yield crawl_of(request).control(f"key {caller.name}", _PATIENCE)
     except ConfigError as error:
         raise Problem(422, str(error)) from error
     except ControlError as error:

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
 import msgspec
 
-from gossamer.agent import Explanation, PageReader, Progress, StoredPage
-from gossamer.agent.case import Case, gather
-from gossamer.agent.changes import Changes
+from gossamer.agent import Control, Explanation, PageReader, Progress, StoredPage, read_index_status
+from gossamer.agent.audit import Change, read_changes
+from gossamer.agent.case import gather
+from gossamer.agent.changes import ChangedPage, Changes, ChangesPart, Wish
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
+from gossamer.agent.metrics import Metric, metrics_of
+from gossamer.config import Config, load
 from gossamer.errors import GossamerError
 from gossamer.frontier.outlook import HostEstimate
 from gossamer.frontier.reader import FrontierReader
 from gossamer.index import Search
 from gossamer.model import VisitRecord
-from gossamer.service.host_list import HostList
+from gossamer.rules.blocklist import Blocklist
+from gossamer.service.crawl import IndexAge
+from gossamer.service.host_account import HostAccount, account_of
+from gossamer.service.host_list import HostList, HostPage, HostSum, Order
+from gossamer.service.host_tables import HostTables
+from gossamer.service.look import Look, Looker
 from gossamer.service.problems import Problem
 from gossamer.store import Capture, StorePosition, captures_of
 
@@ -33,14 +41,29 @@ class CrawlView:
         self.directory = CrawlDir(home)
         self.clock = clock
         self.search = Search([self.directory.index])
-        self.hosts = HostList(self.frontier)
+        self._hosts = HostList(self.frontier)
+        self._looker = Looker(self.directory)
         self._reader: PageReader | None = None
         self._opened: tuple[int, int, bool] | None = None
         self._lock = Lock()
 
+    def asked(self) -> CrawlView:
+        return self
+
+    @property
+    def missing(self) -> Sequence[str]:
+        return ()
+
     @property
     def exists(self) -> bool:
         return self.directory.settings.is_file() and self.directory.frontier.is_dir()
+
+    @property
+    def running(self) -> bool:
+        return self.directory.in_use()
+
+    def config(self) -> Config:
+        return load(self.directory.settings, resumed=True)
 
     def frontier(self) -> FrontierReader:
         return self._pages().frontier
@@ -50,6 +73,25 @@ class CrawlView:
         progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
         progress.running = self.directory.in_use()
         return progress
+
+    def index_age(self) -> IndexAge:
+        try:
+            written_at = (self.directory.index / "meta.json").stat().st_mtime
+        except OSError:
+            return IndexAge(0.0, None)
+        return IndexAge(written_at, read_index_status(self.directory.index))
+
+    def looks(self, since: float, longer: bool) -> dict[str, Look]:
+        return {"": self._looker.look(self.frontier(), self.progress(), since, longer)}
+
+    def tables(self) -> HostTables:
+        return self._hosts.tables()
+
+    def hosts(self, order: Order, prefix: str, limit: int, cursor: str, inside: str = "") -> HostPage:
+        return self._hosts.part(order, prefix, limit, cursor, inside)
+
+    def hosts_blocked(self, patterns: Sequence[str]) -> HostSum:
+        return self._hosts.those(Blocklist(patterns).blocks)
 
     def freshness(self, hosts: Iterable[str]) -> dict[str, HostEstimate]:
         """Of those of these hosts of which something is known; nothing where pages are not visited again."""
@@ -65,9 +107,13 @@ class CrawlView:
     def explain(self, text: str) -> Explanation:
         return explain_from(self.frontier(), self.directory, text, self.clock())
 
-    def case(self, text: str) -> Case:
-        """A URL or host, and all of the crawl that bears on it."""
-        return gather(self.frontier(), self.directory, text, self.clock())
+    def host(self, text: str) -> HostAccount:
+        case = gather(self.frontier(), self.directory, text, self.clock())
+        fresh = self.freshness([case.name]).get(case.name)
+        return account_of(case, self.frontier().visits_of(case.name), fresh)
+
+    def known(self, urls: Sequence[str]) -> int:
+        return sum(self.visit(url) is not None for url in urls)
 
     def history(self, url: str) -> tuple[list[Capture], bool]:
         """All captures of a URL, the newest first, and whether all that is stored was looked at."""
@@ -75,21 +121,31 @@ class CrawlView:
         position = msgspec.msgpack.decode(stored, type=StorePosition) if stored else StorePosition()
         return captures_of(url, self.directory.warc, position)
 
-    def changes(self) -> Changes:
-        """To be asked which pages are new, changed and gone."""
-        return Changes(self.frontier(), self.directory)
+    def changes(self, cursor: str, since: float, limit: int, wish: Wish) -> ChangesPart:
+        return Changes(self.frontier(), self.directory).after(cursor, since, limit, wish)
+
+    def newest_changes(self, limit: int, wish: Wish) -> tuple[list[ChangedPage], bool]:
+        return Changes(self.frontier(), self.directory).newest(limit, wish)
+
+    def last_copy(self, url: str) -> StoredPage | None:
+        """The newest that is stored here, of a URL that may be another agent's by now."""
+        pages = self._pages()
+        found = (pages.by_place(capture.stored) for capture in self.history(url)[0])
+        return next((page for page in found if page is not None and page.url == url), None)
+
+    def metrics(self) -> list[Metric]:
+        return metrics_of(self.directory, self.frontier())
+
+    def audit(self, limit: int) -> list[Change]:
+        return read_changes(self.directory.home, limit)
+
+    def control(self, who: str, patience: float) -> Control:
+        return Control(self.directory.home, who, patience, patience)
 
     def open(self) -> None:
         """Before anybody asks: it takes a moment."""
         with suppress(Problem, GossamerError):  # those who ask are told
             self._pages()
-
-    def indexed_at(self) -> float:
-        """When the index was last written; 0 where there is none."""
-        try:
-            return (self.directory.index / "meta.json").stat().st_mtime
-        except OSError:
-            return 0.0
 
     def close(self) -> None:
         with self._lock:

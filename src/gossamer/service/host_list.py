@@ -53,8 +53,8 @@ class _Snapshot(msgspec.Struct):
         """Most first, then by name: (what it is ordered by, name, host). A list that is sorted is kept."""
         found = self.ordered.get(order)
         if found is None:
-            size: Callable[[HostCounts], float] = lambda host: 0 if order == "name" else -getattr(host, order)  # noqa: E731
-            found = self.ordered[order] = sorted((size(host), host.name, host) for host in self.hosts)
+            key = sort_key(order)
+            found = self.ordered[order] = sorted((*key(host), host) for host in self.hosts)
         return found
 
 
@@ -125,6 +125,11 @@ class HostList:
                 complete = False
                 break
         return _Snapshot(now, self._clock() - now, complete, frontier.counts().hosts, hosts)
+
+
+def sort_key(order: Order) -> Callable[[HostCounts], tuple[float, str]]:
+    """Most first, then by name."""
+    return lambda host: (0 if order == "name" else -getattr(host, order), host.name)
 
 
 def write_cursor(value: float, name: str) -> str:

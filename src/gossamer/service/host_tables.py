@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nlargest, nsmallest
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -16,6 +16,20 @@ ROWS: Final = 10
 BusyOrder = Literal["pages", "queued", "host"]
 SlowOrder = Literal["failures", "next", "queued", "host"]
 _SLOW: Final = 5.0  # seconds between visits that a host asks for: more than that is slow
+
+Key = Callable[[HostCounts], Any]
+BUSY: Final[dict[str, Key]] = {
+    "pages": lambda host: (host.pages, host.queued),
+    "queued": lambda host: (host.queued, host.pages),
+    "host": lambda host: host.name,
+}
+SLOW: Final[dict[str, Key]] = {
+    "failures": lambda host: (host.failures, host.due),
+    "next": lambda host: (host.due, host.name),
+    "queued": lambda host: (host.queued, host.failures),
+    "host": lambda host: host.name,
+}
+_ASCENDING: Final = ("host", "next")
 
 _WHY: Final[dict[str, str]] = {
     Reason.DNS: "name does not resolve",
@@ -51,17 +65,8 @@ class HostTables(msgspec.Struct):
 def tables_of(hosts: Sequence[HostCounts], complete: bool) -> HostTables:
     slow = [host for host in hosts if is_slow(host)]
     return HostTables(
-        busy={
-            "pages": _most(hosts, lambda host: (host.pages, host.queued)),
-            "queued": _most(hosts, lambda host: (host.queued, host.pages)),
-            "host": nsmallest(ROWS, hosts, key=lambda host: host.name),
-        },
-        slow={
-            "failures": _most(slow, lambda host: (host.failures, host.due)),
-            "next": nsmallest(ROWS, slow, key=lambda host: (host.due, host.name)),
-            "queued": _most(slow, lambda host: (host.queued, host.failures)),
-            "host": nsmallest(ROWS, slow, key=lambda host: host.name),
-        },
+        busy={order: heads(hosts, order, BUSY) for order in BUSY},
+        slow={order: heads(slow, order, SLOW) for order in SLOW},
         slow_hosts=len(slow),
         domains=_domains(hosts),
         complete=complete,
@@ -87,8 +92,9 @@ def said(reason: str) -> str:
     return _WHY.get(reason, reason.replace("_", " "))
 
 
-def _most(hosts: Sequence[HostCounts], by: Callable[[HostCounts], tuple[float, float]]) -> list[HostCounts]:
-    return nlargest(ROWS, hosts, key=by)
+def heads(hosts: Sequence[HostCounts], order: str, keys: Mapping[str, Key]) -> list[HostCounts]:
+    first = nsmallest if order in _ASCENDING else nlargest
+    return first(ROWS, hosts, key=keys[order])
 
 
 def _domains(hosts: Sequence[HostCounts]) -> list[DomainTotal]:

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final
 
 import msgspec
 
-from gossamer.agent import Progress, read_index_status
-from gossamer.agent.history import RINGS, Sample, read_history
-from gossamer.agent.index_status import IndexStatus
+from gossamer.agent import Progress
+from gossamer.agent.history import Sample
+from gossamer.agent.index_status import IndexStatus, status_of_all
+from gossamer.agent.together import merge
 from gossamer.errors import GossamerError
-from gossamer.service.crawl_view import CrawlView
 from gossamer.service.host_tables import HostTables
+from gossamer.service.look import Look, Taken
 from gossamer.service.problems import Problem
-from gossamer.service.processes import Usage, size_of
+from gossamer.service.processes import Usage
+from gossamer.service.samples import Curves
+from gossamer.service.served import Served
 
 FRESH: Final = 0.9  # seconds that a picture serves
-_COARSE: Final = 60.0  # seconds after which the longer rings are read again
-_SIZES: Final = 15.0  # seconds after which files are measured again
-
-
-class Taken(msgspec.Struct):
-    """What a process takes of the machine."""
-
-    core: float = 0.0
-    memory: int = 0
+_LONGER: Final = 60.0  # seconds after which all curves are read again
+_OVERLAP: Final = 10.0  # seconds before the last sample: some agents commit later than others
 
 
 class Picture(msgspec.Struct):
-    """`at` is now, by the service's clock; `progress` is as of the last commit. `exists`: there is a crawl."""
+    """`at` is now, by the service's clock; `progress` is as of the last commit. `exists`: there is a crawl. `agents`
+    are those of a crawl of several, `missing` of these do not answer.
+    """
 
     at: float
     exists: bool
@@ -47,6 +44,8 @@ class Picture(msgspec.Struct):
     sizes: dict[str, int] = {}  # bytes on disk by folder
     disk_free: int = 0
     trouble: str = ""  # why the crawl cannot be read, where it cannot
+    agents: dict[str, Progress] = {}
+    missing: list[str] = []
     boards: dict[Any, dict[str, str]] = {}  # what was made of it, for those who ask for the same
 
 
@@ -57,16 +56,16 @@ class Watcher:
     looks as for a hundred.
     """
 
-    def __init__(self, view: CrawlView, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, view: Served, clock: Callable[[], float] = time.monotonic) -> None:
         self._view = view
         self._clock = clock
         self._lock = Lock()
         self._picture: Picture | None = None
-        self._taken_at = self._coarse_at = self._sizes_at = -1e9
-        self._coarse: list[Sample] = []
-        self._sizes: dict[str, int] = {}
+        self._taken_at = self._longer_at = -1e9
+        self._since = 0.0
+        self._curves = Curves()
         self._tables = HostTables()
-        self._index, self._service = Usage(clock), Usage(clock)
+        self._service = Usage(clock)
 
     def picture(self) -> Picture:
         with self._lock:
@@ -79,44 +78,61 @@ class Watcher:
     def look_at_hosts(self) -> None:
         """May take seconds where there are very many; pictures show what was found last."""
         with suppress(Problem, GossamerError):
-            self._tables = self._view.hosts.tables()
+            self._tables = self._view.asked().tables()
 
     def _take(self, now: float) -> Picture:
-        view = self._view
+        view = self._view.asked()
+        longer = now - self._longer_at >= _LONGER
         try:
-            progress = view.progress()
-            samples = self._samples(now)
+            looks = view.looks(0.0 if longer else self._since - _OVERLAP, longer)
         except Problem:  # there is none yet
-            self._coarse, self._coarse_at, self._tables = [], -1e9, HostTables()
-            return Picture(view.clock(), False, Progress(running=view.directory.in_use()))
+            self._curves.clear()
+            self._longer_at, self._tables = -1e9, HostTables()
+            return Picture(view.clock(), False, Progress(running=view.running), missing=list(view.missing))
         except GossamerError as error:
-            return Picture(view.clock(), True, Progress(running=view.directory.in_use()), trouble=str(error))
-        index = read_index_status(view.directory.index)
-        self._index.look(index.pid if index else 0, "index")
+            return Picture(view.clock(), True, Progress(running=view.running), trouble=str(error))
+        self._curves.keep({*looks, *view.missing})
+        samples = self._samples(looks, now, longer)
         self._service.look(os.getpid())
-        if now - self._sizes_at >= _SIZES:
-            self._sizes_at, self._sizes = now, self._measure()
+        progress = _together([look.progress for look in looks.values()])
         return Picture(
             view.clock(),
             True,
             progress,
-            [sample for sample in samples if sample.at <= progress.updated_at],
+            samples,
             self._tables,
-            index,
-            Taken(self._index.core, self._index.memory),
+            status_of_all(look.index for look in looks.values()),
+            Taken(
+                sum(look.index_taken.core for look in looks.values()),
+                sum(look.index_taken.memory for look in looks.values()),
+            ),
             Taken(self._service.core, self._service.memory),
-            self._sizes,
-            shutil.disk_usage(view.directory.home).free,
+            _added(looks),
+            sum({look.disk: look.disk_free for look in looks.values()}.values()),
+            agents={name: look.progress for name, look in looks.items() if name},
+            missing=list(view.missing),
         )
 
-    def _samples(self, now: float) -> list[Sample]:
-        """Every sample once, the oldest first."""
-        frontier = self._view.frontier()
-        if now - self._coarse_at >= _COARSE:
-            self._coarse_at, self._coarse = now, read_history(frontier, range(1, len(RINGS)))
-        found = {sample.at: sample for sample in (*self._coarse, *read_history(frontier, range(1)))}
-        return [found[at] for at in sorted(found)]
+    def _samples(self, looks: Mapping[str, Look], now: float, longer: bool) -> list[Sample]:
+        for name, look in looks.items():
+            if longer:
+                self._curves.replace(name, look.samples)
+            else:
+                self._curves.add(name, look.samples)
+        if longer:
+            self._longer_at = now
+        found = self._curves.all()
+        self._since = found[-1].at if found else 0.0
+        return found
 
-    def _measure(self) -> dict[str, int]:
-        home = self._view.directory
-        return {"pages": size_of(home.warc), "frontier": size_of(home.frontier), "index": size_of(home.index)}
+
+def _together(found: list[Progress]) -> Progress:
+    return found[0] if len(found) == 1 else merge(found)
+
+
+def _added(looks: Mapping[str, Look]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for look in looks.values():
+        for name, size in look.sizes.items():
+            sizes[name] = sizes.get(name, 0) + size
+    return sizes

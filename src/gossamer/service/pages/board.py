@@ -26,13 +26,14 @@ Row = dict[str, str]
 
 STAGES: Final = ("fetch", "parse", "store", "frontier", "commit")
 REASONS: Final = 6  # of faults that are listed
-AGENTS: Final = 3  # rows: the agent, the index, the service
+AGENTS: Final = 12  # rows: ten agents, the index, the service
 DOMAINS: Final = 5  # that are listed
 _SPARK: Final = 60  # buckets of a sparkline
 _SPARK_HEIGHT: Final = 40
 # Seconds that are shown: while the crawl is young, no more than it has.
 _SPANS: Final = {"15min": (60.0, 300.0, 900.0), "6h": (60.0, 300.0, 900.0, 3600.0, 6 * 3600.0)}
 _MINUTE: Final = 60.0
+_UNKNOWN: Final = ("core", "memory", "partitions", "lag")
 _LATELY: Final = 10.0  # seconds over which what happens now is counted
 
 
@@ -71,7 +72,8 @@ def _as_of(picture: Picture) -> str:
     if progress.max_pages:
         pages = f"{numbers.count(progress.pages)} of {numbers.count(progress.max_pages)} pages"
     ran = "running for" if progress.running else "the last run took"
-    return f"{pages} · {ran} {numbers.span(progress.seconds)} · as of {words.moment(progress.updated_at)}"
+    without = f" · without {', '.join(picture.missing)}" if picture.missing else ""
+    return f"{pages} · {ran} {numbers.span(progress.seconds)} · as of {words.moment(progress.updated_at)}{without}"
 
 
 def _figures(found: Board, picture: Picture) -> None:
@@ -155,9 +157,15 @@ def _agents(found: Board, picture: Picture, order: str) -> None:
         said = {"core": _core(core), "memory": numbers.size(memory) if memory else "none"}
         rows.append((core, memory, {"name": name, "state": state, **said, "partitions": partitions, "lag": lag}))
 
-    state = "not running" if not running else "paused" if progress.paused else f"crawls, process {progress.pid}"
-    lag = words.took(progress.lag) if running and progress.lag else "none"
-    add("agent", progress.core * running, progress.memory * running, state, numbers.count(progress.partitions), lag)
+    for name, each in list((picture.agents or {"agent": progress}).items())[:ROWS]:
+        at_work = each.running
+        state = "not running" if not at_work else "paused" if each.paused else f"crawls, process {each.pid}"
+        if picture.agents and at_work and not each.paused:
+            state = f"crawls {numbers.rate(each.pages_per_s)}"
+        lag = words.took(each.lag) if at_work and each.lag else "none"
+        add(name, each.core * at_work, each.memory * at_work, state, numbers.count(each.partitions), lag)
+    for name in picture.missing[: ROWS - len(rows)]:
+        rows.append((0.0, 0, {"name": name, "state": "does not answer", **dict.fromkeys(_UNKNOWN, "?")}))
     if index is not None:
         behind = max(0, index.total - index.done)
         lag = f"{words.percent(behind, index.total)} to do" if behind else "none"

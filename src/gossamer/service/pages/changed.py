@@ -10,7 +10,8 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from gossamer.agent.changes import ChangedPage, Kind, Wish
-from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
+from gossamer.service.pages.frame import Reader, new_router, render
+from gossamer.service.request_crawl import crawl_of
 
 _SHOWN: Final = 100
 _LONGEST_HOST: Final = 255
@@ -31,7 +32,7 @@ def changed_pages(request: Request, caller: Reader, kind: str = "", site: str = 
     view = crawl_of(request)
     chosen = next((each for each in _KINDS if each == kind), None)
     host = site.strip().lower()[:_LONGEST_HOST]
-    found, complete = view.changes().newest(_SHOWN, Wish(chosen, host)) if view.exists else ([], True)
+    found, complete = view.newest_changes(_SHOWN, Wish(chosen, host)) if view.exists else ([], True)
     return render(
         request,
         "changes.html",

@@ -13,10 +13,9 @@ import msgspec
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from gossamer.agent.audit import read_changes
 from gossamer.agent.speed import local_time
 from gossamer.agent.speed_limits import shown
-from gossamer.config import Config, load
+from gossamer.config import Config
 from gossamer.errors import GossamerError
 from gossamer.service.callers import Caller, needs
 from gossamer.service.commanding import commanding
@@ -24,10 +23,11 @@ from gossamer.service.pages.actions import ACTIONS, Action, Given
 from gossamer.service.pages.changes import said_of
 from gossamer.service.pages.foretold import Prospect
 from gossamer.service.pages.forms import Fields, check_token, own_path
-from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
+from gossamer.service.pages.frame import Reader, new_router, render
 from gossamer.service.pages.outcomes import Outcome, Outcomes
 from gossamer.service.pages.week import Row, Week, painted
 from gossamer.service.problems import Problem
+from gossamer.service.request_crawl import crawl_of
 
 Admin = Annotated[Caller, Depends(needs("admin"))]
 
@@ -60,23 +60,23 @@ class Controls(msgspec.Struct):
 
 def controls(request: Request, caller: Caller, back: str = "") -> dict[str, Any]:
     """The context of controls.html and buttons.html; `back` is where forms lead, this page itself if not given."""
-    directory = crawl_of(request).directory
+    view = crawl_of(request)
     found = Controls(
         admin=caller.role == "admin" and bool(caller.session),
-        exists=crawl_of(request).exists,
-        running=directory.in_use(),
+        exists=view.exists,
+        running=view.running,
         paused=False,
         back=back or _here(request),
-        home=str(directory.home),
+        home=str(view.directory.home),
         clock=time.strftime("%Z"),
         outcome=_outcomes(request).find(_whose(caller), request.query_params.get("done", "")),
     )
-    day, minute = local_time(crawl_of(request).clock())
+    day, minute = local_time(view.clock())
     found.today = day, minute // 60
     found.opened = found.outcome is not None and found.outcome.place != "crawl"
     if found.exists:
         try:
-            _add_settings(found, load(directory.settings, resumed=True))
+            _add_settings(found, view.config())
         except GossamerError as error:  # somebody edits the file; the page is of use all the same
             found.wrong = str(error)
     return {"controls": found}
@@ -96,7 +96,7 @@ def _add_settings(found: Controls, config: Config) -> None:
 @router.get("/controls")
 def controls_page(request: Request, caller: Reader) -> HTMLResponse:
     known = controls(request, caller)
-    changes = read_changes(crawl_of(request).directory.home, _CHANGES)[::-1] if known["controls"].admin else []
+    changes = crawl_of(request).audit(_CHANGES)[::-1] if known["controls"].admin else []
     said = [said_of(change) for change in changes]
     return render(request, "controls_page.html", caller, here="dashboard", changes=said, most=_CHANGES, **known)
 
@@ -167,8 +167,7 @@ def _foretell(request: Request, chosen: Action, given: Given) -> tuple[str, bool
     if not view.exists:
         return "There is no crawl in the directory of this service yet.", True
     try:
-        config = load(view.directory.settings, resumed=True)
-        now = Prospect(view, config, view.progress(), view.directory.in_use())
+        now = Prospect(view, view.config(), view.progress(), view.running)
         return chosen.foretell(now, given), False
     except GossamerError as error:
         return str(error), True

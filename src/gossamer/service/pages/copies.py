@@ -13,8 +13,9 @@ from gossamer.agent import StoredPage, numbers
 from gossamer.model.url import normalize
 from gossamer.parse.inert import MAX_SHOWN, inert, is_readable
 from gossamer.service.callers import Caller
-from gossamer.service.pages.frame import Reader, crawl_of, new_router, render, trouble
+from gossamer.service.pages.frame import Reader, new_router, render, trouble
 from gossamer.service.problems import Problem
+from gossamer.service.request_crawl import crawl_of
 
 # Two walls of the same kind, of which one would do: the frame's sandbox, and this. No script, no form, no request to
 # anywhere; a click on a link leads the whole window to the stored copy of what it links to.

@@ -9,8 +9,10 @@ import msgspec
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from gossamer.index import DomainCount, Search
-from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
+from gossamer.index import DomainCount
+from gossamer.service.crawl import Searching
+from gossamer.service.pages.frame import Reader, new_router, render
+from gossamer.service.request_crawl import crawl_of
 
 PER_PAGE: Final = 200
 _LONGEST: Final = 255  # characters of a name
@@ -50,7 +52,7 @@ def domains(request: Request, caller: Reader, under: str = "", page: str = "") -
     )
 
 
-def _size_of(search: Search, under: str) -> DomainCount:
+def _size_of(search: Searching, under: str) -> DomainCount:
     """Of a domain with all below it: its parent knows."""
     parent = under.partition(".")[2]
     return next((domain for domain in search.domains(parent) if domain.name == under), DomainCount(under, 0, 0, False))

@@ -13,8 +13,7 @@ from gossamer.agent.speed_limits import options_of
 from gossamer.config import Config, block_pattern, changed
 from gossamer.errors import ConfigError
 from gossamer.model.url import seed_url, why_not
-from gossamer.rules.blocklist import Blocklist
-from gossamer.service.crawl_view import CrawlView
+from gossamer.service.crawl import Crawl
 from gossamer.service.pages.week import DAYS, Week
 
 _NAMED: Final = 3  # of a list, the others are counted
@@ -24,7 +23,7 @@ _LOOKED_UP: Final = 1000  # seeds
 class Prospect(msgspec.Struct):
     """What is so before the command."""
 
-    view: CrawlView
+    view: Crawl
     config: Config
     progress: Progress
     running: bool
@@ -159,8 +158,7 @@ def _pattern(text: str) -> tuple[str, str]:
 
 
 def _hosts(now: Prospect, pattern: str) -> str:
-    listed = Blocklist([pattern])
-    found = now.view.hosts.those(listed.blocks)
+    found = now.view.hosts_blocked([pattern])
     least = "" if found.complete else "at least "
     return f"{least}{_many(found.hosts, 'known host')} with {_many(found.queued, 'queued URL')}"
 
@@ -172,7 +170,7 @@ def seeds(now: Prospect, urls: Sequence[str]) -> str:
     wrong = [url for url in urls if seed_url(url) is None]
     if not usable:
         raise ConfigError(f"{wrong[0][:200]!r} cannot be crawled: {why_not(wrong[0])}")
-    known = sum(now.view.visit(url) is not None for url in usable[:_LOOKED_UP])
+    known = now.view.known(usable[:_LOOKED_UP])
     new = len(usable) - known
     said = f"{_many(new, 'URL')} {'becomes a seed' if new == 1 else 'become seeds'}, visited whatever the scope."
     if known:
@@ -189,8 +187,7 @@ def priority(now: Prospect, host: str, rank: int | None) -> str:
 
 
 def purge(now: Prospect, host: str) -> str:
-    listed = Blocklist([host])
-    found = now.view.hosts.those(listed.blocks)
+    found = now.view.hosts_blocked([host])
     least = "" if found.complete else "At least "
     return (
         f"{least}{_many(found.pages, 'page')} of {_many(found.hosts, 'host')} leave the index for good: {host} and all"

@@ -18,10 +18,10 @@ from starlette.exceptions import HTTPException
 
 from gossamer.errors import GossamerError
 from gossamer.service.callers import Caller, needs
-from gossamer.service.crawl_view import CrawlView
 from gossamer.service.pages import words
 from gossamer.service.pages.assets import asset
 from gossamer.service.problems import Problem, of_framework
+from gossamer.service.request_crawl import crawl_of
 
 Reader = Annotated[Caller, Depends(needs("search"))]
 
@@ -82,11 +82,6 @@ class PageRoute(APIRoute):
         return handled
 
 
-def crawl_of(request: Request) -> CrawlView:
-    view: CrawlView = request.app.state.view
-    return view
-
-
 def new_router() -> APIRouter:
     return APIRouter(route_class=PageRoute, default_response_class=HTMLResponse, include_in_schema=False)
 
@@ -101,6 +96,7 @@ def render(
         "token": gate.sessions.form_token(session) if session else "",
         "keys": bool(gate.keys.all()),
         "here": here,
+        "missing": list(crawl_of(request).missing),
         "now": time.time(),
     }
     return HTMLResponse(_templates.get_template(template).render(common | more), status)

@@ -9,9 +9,10 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from gossamer.service.pages.forms import Fields, check_token
-from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
+from gossamer.service.pages.frame import Reader, new_router, render
 from gossamer.service.problems import Problem
 from gossamer.service.report_maker import ReportMaker
+from gossamer.service.request_crawl import crawl_of
 
 # The page stands alone and brings its policy; this repeats it, takes its origin from it, and lets it be framed by us.
 _SANDBOX: Final = "allow-scripts allow-downloads allow-popups"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
@@ -16,7 +17,8 @@ from gossamer.index import Answer
 from gossamer.index.facets import SPANS, start_of
 from gossamer.service.callers import Caller
 from gossamer.service.pages import words
-from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
+from gossamer.service.pages.frame import Reader, new_router, render
+from gossamer.service.request_crawl import crawl_of
 
 PER_PAGE: Final = 10
 LONGEST: Final = 1000  # characters of a query
@@ -96,7 +98,8 @@ def results(request: Request, caller: Reader, asked: Question) -> HTMLResponse:
 
 
 def _answered(request: Request, caller: Caller, asked: Asked, template: str, status_of_error: int) -> HTMLResponse:
-    search = crawl_of(request).search
+    crawl = crawl_of(request)
+    search = crawl.search
     answer: Answer | None = None
     error: QueryError | None = None
     if asked.query:
@@ -119,7 +122,7 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         page=asked.page,
         answer=answer,
         error=error,
-        said=_said(answer, error),
+        said=_said(answer, error, crawl.missing),
         size=search.size(),
         examples=[] if asked.query else search.terms(_EXAMPLES),
         chosen=_chosen(asked),
@@ -132,14 +135,15 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
     )
 
 
-def _said(answer: Answer | None, error: QueryError | None) -> str:
+def _said(answer: Answer | None, error: QueryError | None, missing: Sequence[str]) -> str:
     if error is not None:
         return f"This query cannot be understood. {error.why}"
     if answer is None:
         return ""
     if not answer.results:
         return "Nothing found"
-    return f"{answer.total:,} {'result' if answer.total == 1 else 'results'}, {words.took(answer.seconds)}"
+    without = f", without {', '.join(missing)}" if missing else ""
+    return f"{answer.total:,} {'result' if answer.total == 1 else 'results'}, {words.took(answer.seconds)}{without}"
 
 
 def _chosen(asked: Asked) -> list[tuple[str, str, str]]:

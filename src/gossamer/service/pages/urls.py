@@ -16,10 +16,11 @@ from gossamer.frontier.outlook import Outlook
 from gossamer.index import Hit
 from gossamer.model.url import host_of
 from gossamer.service.pages.controls import controls
-from gossamer.service.pages.frame import Reader, crawl_of, new_router, render
+from gossamer.service.pages.frame import Reader, new_router, render
 from gossamer.service.pages.hosts import link_to
 from gossamer.service.pages.timeline import Event, marks
 from gossamer.service.problems import Problem
+from gossamer.service.request_crawl import crawl_of
 from gossamer.service.routes.parts import LONGEST_URL
 from gossamer.store import Capture
 

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from gossamer.agent import Control
-from gossamer.agent.audit import read_changes
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer
 from gossamer.service.answers import answering, json_answer
@@ -17,6 +16,7 @@ from gossamer.service.command_answers import BlocklistAnswer, ChangesAnswer, Com
 from gossamer.service.commanding import commanding
 from gossamer.service.orders import HostOrder, LimitsOrder, PatternOrder, PriorityOrder, SeedsOrder
 from gossamer.service.problems import Problem
+from gossamer.service.request_crawl import crawl_of
 
 router = APIRouter(prefix="/api/v1", tags=["control"])
 
@@ -118,8 +118,7 @@ def audit(
     limit: Annotated[int, Query(ge=1, le=1000, description="Changes at most, the last ones.")] = 100,
 ) -> Response:
     """Who changed what, and when; the last change comes first."""
-    changes = read_changes(request.app.state.view.directory.home, limit)
-    return json_answer(ChangesAnswer(changes[::-1]))
+    return json_answer(ChangesAnswer(crawl_of(request).audit(limit)[::-1]))
 
 
 def _done(answer: Answer, control: Control) -> Response:

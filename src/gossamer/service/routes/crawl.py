@@ -11,6 +11,7 @@ from gossamer.errors import SeedError
 from gossamer.frontier.outlook import HostEstimate
 from gossamer.frontier.reader import HostCounts
 from gossamer.service.answers import (
+    Explained,
     HostEntry,
     HostsAnswer,
     IndexState,
@@ -20,14 +21,14 @@ from gossamer.service.answers import (
     moment,
 )
 from gossamer.service.callers import needs
-from gossamer.service.crawl_view import CrawlView
+from gossamer.service.crawl import Crawl
 from gossamer.service.host_list import Order
 from gossamer.service.problems import Problem
 from gossamer.service.routes.parts import LONGEST_URL, view_of
 
 router = APIRouter(prefix="/api/v1", tags=["crawl"], dependencies=[Depends(needs("search"))])
 
-View = Annotated[CrawlView, Depends(view_of)]
+View = Annotated[Crawl, Depends(view_of)]
 
 
 @router.get("/status", **answering(Status, 404))
@@ -35,9 +36,9 @@ def status(view: View) -> Response:
     """What the crawl does or did, as of its last commit."""
     progress = view.progress()
     size = view.search.size()
-    state = IndexState(size.pages, size.hosts, moment(size.newest), moment(view.indexed_at()))
+    state = IndexState(size.pages, size.hosts, moment(size.newest), moment(view.index_age().written_at))
     fields = {name: getattr(progress, name) for name in Progress.__struct_fields__}
-    return json_answer(Status(**fields, index=state))
+    return json_answer(Status(**fields, index=state, missing=list(view.missing)))
 
 
 @router.get("/hosts", **answering(HostsAnswer, 404))
@@ -49,10 +50,10 @@ def hosts(
     cursor: Annotated[str, Query(max_length=2000, description="`next` of the answer before.")] = "",
 ) -> Response:
     """The hosts that the crawl knows."""
-    part = view.hosts.part(sort, prefix.lower(), limit, cursor)
+    part = view.hosts(sort, prefix.lower(), limit, cursor)
     fresh = view.freshness(host.name for host in part.hosts)
     entries = [_entry(host, fresh.get(host.name)) for host in part.hosts]
-    return json_answer(HostsAnswer(entries, part.total, part.complete, part.next))
+    return json_answer(HostsAnswer(entries, part.total, part.complete, part.next, list(view.missing)))
 
 
 def _entry(host: HostCounts, fresh: HostEstimate | None) -> HostEntry:
@@ -69,12 +70,14 @@ def _entry(host: HostCounts, fresh: HostEstimate | None) -> HostEntry:
     )
 
 
-@router.get("/explain", **answering(Explanation, 404))
+@router.get("/explain", **answering(Explained, 404))
 def explain(
     view: View, url: Annotated[str, Query(max_length=LONGEST_URL, description="A URL, or the name of a host.")]
 ) -> Response:
     """What is known of a URL or host, what it waits for, and why; as `gossamer explain --json` says it."""
     try:
-        return json_answer(view.explain(url))
+        found = view.explain(url)
     except SeedError as error:
         raise Problem(422, f"url: {error}") from error
+    fields = {name: getattr(found, name) for name in Explanation.__struct_fields__}
+    return json_answer(Explained(**fields, missing=list(view.missing)))

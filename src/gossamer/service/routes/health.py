@@ -8,11 +8,10 @@ import anyio.to_thread
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Depends, Response
 
-from gossamer.agent.index_status import read_status
 from gossamer.errors import GossamerError
 from gossamer.service.answers import Health, answering, json_answer
 from gossamer.service.callers import local_or_key
-from gossamer.service.crawl_view import CrawlView
+from gossamer.service.crawl import Crawl
 from gossamer.service.problems import Problem
 from gossamer.service.routes.parts import view_of
 
@@ -22,20 +21,19 @@ _own_threads = CapacityLimiter(2)  # so that it can be asked while all others ar
 
 
 @router.get("/healthz", **answering(Health))
-async def healthz(view: Annotated[CrawlView, Depends(view_of)]) -> Response:
+async def healthz(view: Annotated[Crawl, Depends(view_of)]) -> Response:
     """That the service answers, whether the crawl runs, and how old crawl and index are."""
     return json_answer(await anyio.to_thread.run_sync(_health, view, limiter=_own_threads))
 
 
-def _health(view: CrawlView) -> Health:
+def _health(view: Crawl) -> Health:
     """`crawl` is running, stopped, none, or what keeps it from being read; `index` is complete, behind or none."""
     now = view.clock()
-    indexed_at = view.indexed_at()
+    index = view.index_age()
     health = Health("ok", "none", None, "none", None)
-    if indexed_at:
-        index = read_status(view.directory.index)
-        health.index = "complete" if index is not None and index.caught_up else "behind"
-        health.index_age = max(0.0, now - indexed_at)
+    if index.written_at:
+        health.index = "complete" if index.status is not None and index.status.caught_up else "behind"
+        health.index_age = max(0.0, now - index.written_at)
     try:
         progress = view.progress()
     except Problem:  # there is none yet, which is no fault
@@ -43,6 +41,9 @@ def _health(view: CrawlView) -> Health:
     except GossamerError as error:
         health.status, health.crawl = "degraded", str(error)
         return health
+    health.missing = list(view.missing)
+    if health.missing:
+        health.status = "degraded"
     health.crawl = "running" if progress.running else "stopped"
     health.crawl_age = max(0.0, now - progress.updated_at) if progress.updated_at else None
     return health

@@ -16,7 +16,7 @@ from gossamer.model.media_type import parse_media_type
 from gossamer.service import answers, envelope
 from gossamer.service.answers import PageAnswer, Place, answering, moment
 from gossamer.service.callers import needs
-from gossamer.service.crawl_view import CrawlView
+from gossamer.service.crawl import Crawl
 from gossamer.service.problems import Problem, described
 from gossamer.service.routes.parts import LONGEST_URL, known_form, view_of
 from gossamer.store.warc import spelled
@@ -24,7 +24,7 @@ from gossamer.store.writer import file_name
 
 router = APIRouter(prefix="/api/v1", tags=["pages"], dependencies=[Depends(needs("search"))])
 
-View = Annotated[CrawlView, Depends(view_of)]
+View = Annotated[Crawl, Depends(view_of)]
 Url = Annotated[str, Query(max_length=LONGEST_URL, description="The URL of a page.")]
 MaxAge = Annotated[
     int | None,
@@ -92,7 +92,7 @@ def content(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneM
     return StreamingResponse(_chunks(stored.body), headers=headers, media_type=INERT_TYPE)
 
 
-def _visit(view: CrawlView, url: str, max_age: int | None) -> VisitRecord:
+def _visit(view: Crawl, url: str, max_age: int | None) -> VisitRecord:
     """What the crawl knows of the URL, if it is fresh enough (D6)."""
     known = known_form(url)
     visit = view.visit(known)
@@ -121,7 +121,7 @@ def _nothing(visit: VisitRecord) -> str:
     return f"Nothing is stored of this URL: it is {visit.state.name.lower()}{why}."
 
 
-def _answer(view: CrawlView, visit: VisitRecord) -> PageAnswer:
+def _answer(view: Crawl, visit: VisitRecord) -> PageAnswer:
     stored = view.stored(visit)
     hit = view.search.page(visit.url)
     answer = PageAnswer(
@@ -144,6 +144,7 @@ def _answer(view: CrawlView, visit: VisitRecord) -> PageAnswer:
         revisit=False,
         headers=[],
         stored=None,
+        missing=list(view.missing),
     )
     if stored is not None:
         _add_stored(answer, stored)

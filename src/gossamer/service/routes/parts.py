@@ -5,15 +5,15 @@ from __future__ import annotations
 from fastapi import Request
 
 from gossamer.model.url import seed_url, why_not
-from gossamer.service.crawl_view import CrawlView
+from gossamer.service.crawl import Crawl
 from gossamer.service.problems import Problem
+from gossamer.service.request_crawl import crawl_of
 
 LONGEST_URL = 4096
 
 
-async def view_of(request: Request) -> CrawlView:
-    view: CrawlView = request.app.state.view
-    return view
+async def view_of(request: Request) -> Crawl:
+    return crawl_of(request)
 
 
 def known_form(url: str) -> str:

@@ -16,13 +16,13 @@ from gossamer.service.answers import (
     search_answer,
 )
 from gossamer.service.callers import needs
-from gossamer.service.crawl_view import CrawlView
+from gossamer.service.crawl import Crawl
 from gossamer.service.problems import Problem
 from gossamer.service.routes.parts import view_of
 
 router = APIRouter(prefix="/api/v1", tags=["search"], dependencies=[Depends(needs("search"))])
 
-View = Annotated[CrawlView, Depends(view_of)]
+View = Annotated[Crawl, Depends(view_of)]
 
 
 @router.get("/search", **answering(SearchAnswer))
@@ -46,7 +46,7 @@ def search(
         answer = view.search.answer(q, limit=limit, cursor=cursor, site=site, language=lang)
     except QueryError as error:
         raise Problem(422, error.why, position=error.position, why=error.why) from error
-    return json_answer(search_answer(answer))
+    return json_answer(search_answer(answer, view.missing))
 
 
 @router.get("/domains", **answering(DomainsAnswer))
@@ -58,4 +58,4 @@ def domains(
     name = under.strip().strip(".").lower()
     found = view.search.domains(name)
     entries = [DomainEntry(each.name, each.hosts, each.pages, each.has_children) for each in found]
-    return json_answer(DomainsAnswer(name, entries))
+    return json_answer(DomainsAnswer(name, entries, list(view.missing)))

@@ -1,0 +1,40 @@
+"""A crawl asked from the directory of one of its agents: the others are asked over the broker."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gossamer.errors import ClusterError
+
+if TYPE_CHECKING:
+    from gossamer.service.crawl import Crawl
+
+
+def is_one_of_several(directory: Path) -> bool:
+    """Whether it is an agent's own, and others are elsewhere."""
+    return (directory / "cluster.json").is_file() and not (directory / "agents").is_dir()
+
+
+@contextmanager
+def asked_everywhere(directory: Path) -> Iterator[Crawl | None]:
+    """None where the directory is a whole crawl. Who did not answer is named at the end."""
+    if not is_one_of_several(directory):
+        yield None
+        return
+    from gossamer.service.problems import Problem
+    from gossamer.service.served import Served
+
+    served = Served(directory)
+    view = served.asked()
+    try:
+        yield view
+    except Problem as problem:
+        raise ClusterError(problem.detail) from problem
+    finally:
+        served.close()
+    for name in view.missing:
+        print(f"without {name}: no answer came", file=sys.stderr)
