@@ -127,7 +127,7 @@ def run(seed: int, minutes: float, agents: int, home: Path, kept: Path | None) -
     dice = random.Random(f"churn {seed}")
     seconds = 60 * minutes
     # A host with more pages than can be visited in that time keeps the crawl from its end before.
-    size = Size(_HOSTS, int(seconds / _DELAY), _DELAY, 0.05, agents, limit=seconds + 600.0)
+    size = Size(_HOSTS, int(seconds / _DELAY), _DELAY, 0.05, agents, limit=seconds + 180.0)
     scene = Scene(size, seed, home, open_network())
     row = Row("churn", seed, type(scene.network).__name__.lower(), agents, 1, len(scene.truth))
     began = time.monotonic()
