@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
 from gossamer.agent.history import History, sample_of
 from gossamer.agent.limiting import what_limits
+from gossamer.agent.others import Others
 from gossamer.agent.progress import Progress
 from gossamer.agent.responses import Responses
 from gossamer.agent.robots_responses import RobotsResponses
@@ -41,28 +42,6 @@ if TYPE_CHECKING:
     from gossamer.cluster.batch import Group
 
 T = TypeVar("T")
-
-
-class Others(Protocol):
-    """The other agents of a crawl, as far as the loop must know of them."""
-
-    def room(self, room: int, pages: int) -> int:
-        """How many visits may be started, of so many; so many pages are stored or in flight."""
-
-    def reason_to_end(self) -> str: ...
-
-    def end_all(self, reason: str) -> None:
-        """Tell all agents to end for this reason; this one hears of it, too."""
-
-    @property
-    def held(self) -> int:
-        """Partitions that are ours."""
-
-    def checkpoint(self) -> int:
-        """Make copies of what has changed, for others to go on from; of how many partitions."""
-
-    def notes(self) -> dict[str, bytes]:
-        """What the commit keeps for them."""
 
 
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight

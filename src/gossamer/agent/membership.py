@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Container, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +18,7 @@ from gossamer.agent.ending import ended
 from gossamer.agent.exchange import Exchange
 from gossamer.agent.holder import Holder
 from gossamer.agent.later import Later
+from gossamer.agent.leading import Leading
 from gossamer.agent.outbox import Outbox
 from gossamer.agent.quota import Quota
 from gossamer.cluster.checkpoints import Checkpoints, Passed
@@ -27,9 +28,8 @@ from gossamer.cluster.lease import boot_time
 from gossamer.cluster.log import Log
 from gossamer.cluster.members import Members
 from gossamer.cluster.ownership import Ownership
-from gossamer.cluster.plan import Plan
 from gossamer.cluster.session import Session
-from gossamer.cluster.shared import DRAIN, REBALANCE, End, Facts, end_crawl, read_end
+from gossamer.cluster.shared import DRAIN, End, Facts, end_crawl, read_end
 from gossamer.config import Config
 from gossamer.errors import ClusterError, UnavailableError
 from gossamer.frontier.share import Part
@@ -39,16 +39,13 @@ from gossamer.rules.territory import Territory
 _HOME: Final = "home"  # in the frontier: a nonce that says that it is this directory
 _KEPT: Final = "cluster"  # in the frontier: the partitions that are there
 _LOOK_EVERY: Final = 0.25  # seconds
-_SETTLED: Final = 1.0  # seconds for which the same agents live before they are planned for
-_RETURN: Final = 6.0  # seconds after a start in which agents of the plan that are not there may come back
 _LAST_WORDS: Final = 2.0  # seconds for what is still to be sent at the end
 _FAREWELL: Final = 1.0
-_BEATS: Final = 3  # after which all must still be idle: what was sent before the first was read before the last
-_POLLS: Final = 2  # between two beats that say idle: the second was asked for after the first beat
 _IDLE_BEAT: Final = 0.5  # seconds between beats of an idle agent: all wait for it to be said
-_LEADER_EVERY: Final = 1.0  # seconds after which it is asked again who leads
 _CHECKPOINT_BYTES: Final = 64 << 20  # of a partition's log
 _CHECKPOINT_EVERY: Final = 300.0  # seconds
+_PASSED_EVERY: Final = 1.0  # seconds between looks at what checkpoints have
+_AFTER_FAILURE: Final = 5.0  # seconds
 
 
 class Membership:
@@ -80,13 +77,12 @@ class Membership:
         self.share = Part(self._territory, facts.terms.gap, foreign == "cross-over")
         self._later = Later(home).add if foreign == "firewall" else None
         self._deadline = Deadline(deadline_file(home))
-        self._plan: Plan | None = None
         self._end = End("")
-        self._leaving: frozenset[str] = frozenset()
         self._over = ""  # for this reason all are to end
+        self._config = Config()
         self._max_pages = 0
-        self._keep_fresh = False
-        self._began = self._last_work = self._last_polls = 0
+        self._leading: Leading
+        self._entered = False
         self._seeds_read = False
         self._wanted: set[int] = set()  # partitions whose checkpoint somebody has asked for
         self.failed: Exception | None = None
@@ -114,9 +110,11 @@ class Membership:
         self._session.telling = self._tell
         self._members = await Members.open(self._coordinator, self._facts.terms)
         ownership = Ownership(self._log, self._members, self._session)
-        self._leader = Leader(
-            self._coordinator, self._members, self._session, self._territory.partitions, self._territory.pinned()
-        )
+        territory = self._territory
+        leader = Leader(self._coordinator, self._members, self._session, territory.partitions, territory.pinned())
+        self._leading = Leading(self._coordinator, self._members, leader, self._quota, self._name)
+        self._leading.limit(self._config)
+        self._entered = True
         self._holder = Holder(
             frontier, self.share, self._log, ownership, self._checkpoints, self._exchange, agent.commit,
             agent.break_off, agent.receive, _host_of, self._take_notes, clock, self._notice,
@@ -143,7 +141,7 @@ class Membership:
         parts = [
             self._beat(),
             self._guard(),
-            self._lead(),
+            self._leading.work(),
             self._follow_plan(),
             self._look_around(),
             self._exchange.send(),
@@ -195,24 +193,24 @@ class Membership:
 
     def limit(self, config: Config) -> None:
         """What the settings say."""
-        self._max_pages, self._keep_fresh = config.agent.max_pages, config.fresh.keep_fresh
+        self._config, self._max_pages = config, config.agent.max_pages
+        if self._entered:
+            self._leading.limit(config)
 
     # -- for the others ----------------------------------------------------------------------------------------------
 
-    def _tell(self) -> tuple[bool, int, int]:
-        """For the next beat: idle since the last one, how much was done, pages."""
-        frontier = self._agent.frontier
-        work = self._exchange.work + self._holder.moves + self._agent.visits
-        resting = self._exchange.quick = (
+    def _tell(self) -> tuple[bool, int, int, int]:
+        """For the next beat: whether it is idle, how much was done, how often nothing was to be read, pages."""
+        frontier, exchange = self._agent.frontier, self._exchange
+        exchange.quick = (
             self._seeds_read
             and frontier.exhausted
             and not frontier.foreign
             and not self._outbox.pending
             and self._holder.settled
         )
-        quiet = resting and self._exchange.polls >= self._last_polls + _POLLS and work == self._last_work
-        self._last_work, self._last_polls = work, self._exchange.polls
-        return quiet, work, self._agent.statistics.pages
+        work = exchange.work + self._holder.moves + self._agent.visits
+        return exchange.quick, work, exchange.polls, self._agent.statistics.pages
 
     def _about(self, name: str) -> int | None:
         """The partition of the host that a note of the agent is about."""
@@ -258,71 +256,13 @@ class Membership:
                 await asyncio.sleep(0.05)
             self._notice("cluster: the broker is back")
 
-    async def _lead(self) -> None:
-        """See who lives, and write the plan if it is this agent's turn. No safety depends on it."""
-        living: dict[str, str] = {}
-        since, began, rebalanced, ask = 0.0, boot_time(), 0, 0.0
-        idle: dict[str, tuple[str, int, int]] = {}
-        while True:
-            await asyncio.sleep(_LOOK_EVERY)  # beats of all that come meanwhile are taken up together
-            try:
-                await self._members.look(0.0)
-                await self._members.revoke_expired()
-                now, there = boot_time(), {name: beat.session for name, beat in self._members.living().items()}
-                if there != living:
-                    # Who comes is seldom alone; for who goes the others stand in at once.
-                    since = now if there.keys() - living.keys() else 0.0
-                    living, idle, ask = there, {}, 0.0
-                if now < ask:
-                    continue
-                if not await self._leader.leads() or await self._has_ended():
-                    ask = now + _LEADER_EVERY
-                    continue
-                wish = await self._coordinator.get(REBALANCE)
-                asked = wish is not None and wish.revision != rebalanced
-                rebalanced = wish.revision if wish is not None else 0
-                planned = False
-                if asked or (now >= since + _SETTLED and (now >= began + _RETURN or not self._awaited(there))):
-                    planned = not await self._leader.plan(self._leaving)
-                # While the plan is not one for those who live, somebody's partitions are nobody's.
-                idle = await self._look_for_the_end(idle) if planned else {}
-            except UnavailableError:
-                idle = {}
-
-    async def _has_ended(self) -> bool:
-        """Who leaves then is not stood in for."""
-        return bool(self._end.reason) or await read_end(self._coordinator) is not None
-
-    def _awaited(self, living: Container[str]) -> bool:
-        """Whether agents of the plan are not there, nor were told to leave: where all are started anew, they come."""
-        return self._plan is not None and any(
-            name not in living and name not in self._leaving for name in self._plan.agents
-        )
-
-    async def _look_for_the_end(self, idle: dict[str, tuple[str, int, int]]) -> dict[str, tuple[str, int, int]]:
-        """All were idle, and are so still some beats later, having done nothing in between: it is over."""
-        beats = self._members.living()
-        if self._max_pages:
-            await self._quota.read()
-            if self._quota.used(self._max_pages, {name: beat.pages for name, beat in beats.items()}):
-                await end_crawl(self._coordinator, "max_pages", self._name)
-                return {}
-        if self._keep_fresh or not beats or not all(beat.idle for beat in beats.values()):
-            return {}
-        now = {name: (beat.session, beat.work, beat.beat) for name, beat in beats.items()}
-        if idle.keys() != now.keys() or any(idle[name][:2] != now[name][:2] for name in now):
-            return now
-        if all(now[name][2] >= idle[name][2] + _BEATS for name in now):
-            await end_crawl(self._coordinator, "complete", self._name)
-        return idle
-
     async def _follow_plan(self) -> None:
         while True:
             with suppress(UnavailableError):
                 entry = await self._coordinator.get(PLAN)
                 plan = read_plan(entry, self._territory.partitions)
                 if plan is not None and not self._end.reason:
-                    self._plan = plan
+                    self._leading.plan = plan
                     self._agent.divide(max(len(plan.agents), 1))
                     await self._holder.reconcile(plan.partitions(self._name))
             await asyncio.sleep(_LOOK_EVERY)
@@ -339,7 +279,7 @@ class Membership:
                 for entry in await wishes.next(0.0):
                     name = entry.key.partition(".")[2]
                     leaving.discard(name) if entry.value is None else leaving.add(name)
-                self._leaving = frozenset(leaving)
+                self._leading.leaving = frozenset(leaving)
                 if self._max_pages:
                     await self._look_at_quota()
             except UnavailableError:
@@ -350,7 +290,8 @@ class Membership:
         frontier = self._agent.frontier
         pages = self._agent.statistics.pages + self._agent.visits_in_flight
         needs = not frontier.exhausted or frontier.leased > 0
-        await self._quota.look(self._max_pages, pages, len(self._plan.agents) if self._plan else 1, needs)
+        plan = self._leading.plan
+        await self._quota.look(self._max_pages, pages, len(plan.agents) if plan else 1, needs)
 
     async def _checkpoint(self) -> None:
         """Of one partition after the other that has changed much, or long ago."""
@@ -359,7 +300,7 @@ class Membership:
         passed = await Passed.open(self._coordinator)
         made = dict[int, float]()
         while True:
-            await asyncio.sleep(_LEADER_EVERY)
+            await asyncio.sleep(_PASSED_EVERY)
             try:
                 if await passed.look(0.0):
                     for partition, taken in passed.passed().items():
@@ -376,7 +317,7 @@ class Membership:
                 continue
             except ClusterError as error:
                 self._notice(f"cluster: a checkpoint was not made: {error}")
-                await asyncio.sleep(_RETURN)
+                await asyncio.sleep(_AFTER_FAILURE)
 
     # -- going -------------------------------------------------------------------------------------------------------
 

@@ -37,8 +37,9 @@ class Beat(msgspec.Struct, frozen=True):
     beat: int
     home: str = ""  # of its directory, whose lock it holds
     weight: float = 1.0
-    idle: bool = False  # nothing to visit, nothing to send, nothing to read, found so since the beat before
-    work: int = 0  # changes whenever it had something to do
+    idle: bool = False  # nothing to visit, nothing to send, all partitions of the plan at hand
+    work: int = 0  # counts whatever it does
+    polls: int = 0  # counts how often there was nothing to read
     pages: int = 0
     over: Over = Over.NOT
     by: str = ""  # nonce of who has ended it: values of a key are unlike each other
@@ -86,7 +87,7 @@ class Session:
         self._tenure = tenure
         self._clock = clock
         self._lost = False
-        self.telling: Callable[[], tuple[bool, int, int]] = lambda: (False, 0, 0)  # idle, work, pages
+        self.telling: Callable[[], tuple[bool, int, int, int]] = lambda: (False, 0, 0, 0)  # idle, work, polls, pages
 
     @classmethod
     async def open(
@@ -148,9 +149,9 @@ class Session:
         if self._lost:
             raise SessionLostError(f"the session of {self.name} is over")
         if not self._next:
-            idle, work, pages = self.telling()
+            idle, work, polls, pages = self.telling()
             self._beat = msgspec.structs.replace(
-                self._beat, beat=self._beat.beat + 1, idle=idle, work=work, pages=pages
+                self._beat, beat=self._beat.beat + 1, idle=idle, work=work, polls=polls, pages=pages
             )
             self._next = msgspec.json.encode(self._beat)
         self._tenure.sent(self._clock())
