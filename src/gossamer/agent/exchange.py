@@ -141,8 +141,8 @@ class Exchange:
         """The log has not what was done before: a checkpoint must be made soon."""
         self.bytes_since[partition] = 1 << 62
 
-    def stop_reading(self, partition: int) -> None:
-        """It is given up: what comes now is for the next owner."""
+    def reopen(self) -> None:
+        """Other partitions are to be read for: of one that is given up, what comes now is for the next owner."""
         self._wanted = True
 
     def drop(self, partitions: Iterable[int]) -> None:

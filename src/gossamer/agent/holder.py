@@ -82,13 +82,17 @@ class Holder:
         self._here: set[int] = set()  # all of it is in the database
         self._gone: set[int] = set()  # lost, and still to be dropped
         self._busy: set[int] = set()
+        self._tried: set[int] = set()  # perhaps claimed, and not owned
         self.wanted: frozenset[int] = frozenset()
         self.moves = 0
 
     @property
     def settled(self) -> bool:
         """It has what the plan says, no more and no less."""
-        return not self._busy and not self._gone and self._holdings.keys() == self.wanted
+        return (
+            not (self._busy or self._gone or self._tried or self._share.closing)
+            and self._holdings.keys() == self.wanted
+        )
 
     @property
     def held(self) -> int:
@@ -131,6 +135,7 @@ class Holder:
         """Others have taken these: they are nobody's here from this moment on."""
         for partition in partitions:
             self._holdings.pop(partition, None)
+            self._tried.discard(partition)
             self._close(partition)
             self._gone.add(partition)
 
@@ -138,9 +143,11 @@ class Holder:
         """Towards the plan, as far as that is possible now."""
         self.wanted = frozenset(wanted)
         await self._forget_lost()
+        await _some(self._abandon, sorted(self._tried - self.wanted - self._busy))
         surplus = sorted(self._holdings.keys() - self.wanted)
         if surplus:
             await self._give_up(surplus)
+        await _some(self._reopen, [each for each in sorted(self._holdings) if _prefix(each) in self._share.closing])
         missing = sorted(self.wanted - self._holdings.keys())
         if missing:
             await _some(self._take, missing)
@@ -151,9 +158,11 @@ class Holder:
         if partition in self._busy or partition in self._gone:
             return
         self._busy.add(partition)
+        self._tried.add(partition)
         try:
             holding = await self._ownership.take(partition)
             if holding is None:
+                self._tried.discard(partition)
                 return
             if holding.resumed and partition in self._here:
                 self._own(holding, self._exchange.taken.get(partition, 0))
@@ -174,6 +183,34 @@ class Holder:
             self._notice(f"cluster: partition {partition} cannot be taken: {error}")
         finally:
             self._busy.discard(partition)
+
+    async def _abandon(self, partition: int) -> None:
+        """It is no longer to be ours, and may have been claimed all the same: then others wait for it."""
+        try:
+            holding = await self._ownership.ours(partition)
+            if holding is not None:
+                await self._ownership.give_up(holding)
+        except UnavailableError:
+            return
+        except TokenLostError:
+            pass
+        self._tried.discard(partition)
+        if partition in self._moving.leftovers():
+            await self._run([self._moving.drop(partition)])
+            self._commit()
+
+    async def _reopen(self, partition: int) -> None:
+        """It was to be given up, could not be at once, and is to stay."""
+        try:
+            if await self._ownership.ours(partition) is None:
+                self._exchange.drop([partition])
+                self.lose([partition])
+                return
+        except UnavailableError:
+            return
+        self._share.take(_prefix(partition), 0.0)
+        self._frontier.opened(_prefix(partition))
+        self._exchange.reopen()
 
     async def _restore(self, partition: int, token: int) -> list[Group]:
         """All that is known of a partition, up to our claim, into the database; gives what others sent since."""
@@ -243,6 +280,7 @@ class Holder:
         """`since`: until then another agent may have visited its hosts."""
         partition = holding.partition
         self._holdings[partition] = holding
+        self._tried.discard(partition)
         self._here.add(partition)
         self._share.take(_prefix(partition), since)
         self._frontier.opened(_prefix(partition))
@@ -278,7 +316,7 @@ class Holder:
         for partition in partitions:
             self._busy.add(partition)
             self._close(partition)
-            self._exchange.stop_reading(partition)
+        self._exchange.reopen()
         try:
             await self._wait_for_visits(partitions)
             self._commit()

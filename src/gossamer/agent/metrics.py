@@ -37,8 +37,10 @@ def metrics_of(directory: CrawlDir, frontier: FrontierReader) -> list[Metric]:
     progress.running = directory.in_use()
     counts = frontier.counts()
     states = {"queued": counts.queued, "fetched": counts.fetched, "dead": counts.dead, "excluded": counts.excluded}
+    agents = {"answering": 1.0, "missing": 0.0}
     return [
         *about(progress),
+        Metric("gossamer_agents", "gauge", "Agents of the crawl, by whether they answer.", agents, "state"),
         Metric("gossamer_urls", "gauge", "URLs known, by state.", states, "state"),
         *totals(statistics),
         *beside(directory, progress),

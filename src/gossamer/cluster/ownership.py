@@ -67,6 +67,14 @@ class Ownership:
         home = self._session.home
         return Holding(partition, token, claim is not None and bool(home) and claim.home == home, last is None)
 
+    async def ours(self, partition: int) -> Holding | None:
+        """It, if the last claim was made in this session; None if not, or if it was given up since."""
+        last = await self._log.owner(partition)
+        claim = read_claim(last)
+        if last is None or claim is None or claim.free or claim.session != self._session.nonce:
+            return None
+        return Holding(partition, last.sequence, True)
+
     async def give_up(self, holding: Holding) -> None:
         """To be called when nothing is fetched for it any more, and all was appended. TokenLostError if it was lost."""
         await self._log.claim(holding.partition, self._claim(free=True), holding.token)

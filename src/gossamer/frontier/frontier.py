@@ -194,7 +194,8 @@ class Frontier:
 
     def opened(self, partition: bytes) -> None:
         """It is ours, and all of it is in the database."""
-        self._roster.opened(partition)
+        for host in self._roster.opened(partition):
+            self._settling.offer(host, self._now)
 
     def closed(self, partition: bytes) -> None:
         """None of its hosts is visited any more."""

@@ -279,12 +279,18 @@ class Roster:
 
     # -- partitions that come and go ---------------------------------------------------------------------------------
 
-    def opened(self, partition: bytes) -> None:
-        """A partition has become this frontier's: it is all on disk, and whatever was thought of its hosts is old."""
+    def opened(self, partition: bytes) -> list[HostQueue]:
+        """A partition has become this frontier's: it is on disk, and whatever was thought of its hosts is old. Gives
+        those that are in memory all the same, as it was about to be given up.
+        """
         for origin in self.origins.values():
             if origin.host_prefix[:2] == partition:
                 origin.away, origin.met, origin.let_in = False, False, None
         self._somebody_waits()
+        found = [host for host in self.hosts.values() if host.prefix[:2] == partition]
+        for host in found:
+            host.closed = False
+        return found
 
     def closed(self, partition: bytes) -> None:
         """None of its hosts is visited any more; what is in hand comes in. Its URLs are for others from now on."""

@@ -63,7 +63,8 @@ class Agents:
 
     def ask(self, question: Question[A], without: Iterable[str] = ()) -> Gathered[A]:
         """All of them, but for those who did not answer a moment ago."""
-        found = self.ask_each(dict.fromkeys((name for name in self.names() if name not in without), question))
+        asked = dict.fromkeys((name for name in self.names() if name not in without), question)
+        found = self.ask_each(asked, question.patience())
         found.missing += self.unknown()
         return found
 

@@ -16,13 +16,12 @@ def metrics_together(progress: Progress, found: Sequence[Sequence[Metric]], miss
     """Figures of all together; what is no sum is as `progress`, that of all, has it."""
     whole = {metric.name: metric for metric in about(progress)}
     summed = [metric for agent in found for metric in agent if metric.name not in whole]
-    agents = {"answering": float(len(found)), "missing": float(len(missing))}
-    help = "Agents of the crawl, by whether they answer."
-    whole["gossamer_agents"] = Metric("gossamer_agents", "gauge", help, agents, "state")
     for metric in summed:
         known = whole.get(metric.name)
         samples = metric.samples if known is None else _joined(metric.name, known.samples, metric.samples)
         whole[metric.name] = Metric(metric.name, metric.kind, metric.help, samples, metric.label)
+    agents = whole["gossamer_agents"]
+    agents.samples = {**agents.samples, "missing": float(len(missing))}
     return list(whole.values())
 
 

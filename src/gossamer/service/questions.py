@@ -45,6 +45,10 @@ class Question(msgspec.Struct, Generic[A], frozen=True, tag=True):
     def answered(self, view: CrawlView) -> A:
         raise NotImplementedError
 
+    def patience(self) -> float:
+        """Seconds that its answer may take; 0: as many as usual."""
+        return 0.0
+
 
 class AskProgress(Question[Progress], frozen=True):
     def answered(self, view: CrawlView) -> Progress:
@@ -71,6 +75,9 @@ class AskSearch(Question[Answer], frozen=True):
     upto: Annotated[int, msgspec.Meta(ge=1, le=DEEPEST)]
     site: Text = ""
     language: Text = ""
+
+    def patience(self) -> float:
+        return 3.0 + self.upto / 200 if self.upto > _PAGE else 0.0
 
     def answered(self, view: CrawlView) -> Answer:
         whole: Answer | None = None
