@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from cluster.network import Machine, Network
-from gossamer.cluster.broker import PASSWORD
+from gossamer.cluster.broker import PASSWORD, open_keys
 from gossamer.cluster.nats_link import Link
 from gossamer.cluster.server import Server, free_port, new_credentials
+from gossamer.cluster.shared import Facts, make_crawl
 from gossamer.errors import UnavailableError
 
 _LOOPBACK = "127.0.0.1"
@@ -98,6 +99,17 @@ class Brokers:
     def stop(self) -> None:
         for server in self.servers:
             server.stop()
+
+    def make(self, facts: Facts) -> None:
+        """A crawl of another kind than `gossamer cluster config` makes."""
+        asyncio.run(self._make(facts))
+
+    async def _make(self, facts: Facts) -> None:
+        link = await self._link()
+        try:
+            await make_crawl(await open_keys(link), facts)
+        finally:
+            await link.close()
 
     def addresses(self, machine: Machine) -> str:
         """As an agent on this machine is told of them; the password is in its environment."""

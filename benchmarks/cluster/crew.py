@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from cluster.brokers import Brokers
 from cluster.network import Machine, Network
 
 GOSSAMER = (sys.executable, "-m", "gossamer")
+_AT_ONCE = 4  # directories that are read together
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -176,7 +178,10 @@ class Crew:
 
     def listings(self) -> dict[str, list[tuple[str, str]]]:
         """What the directories hold of those agents that are part of the crawl."""
-        return {agent.name: list(_listed(agent.directory)) for agent in self.agents.values() if not agent.spent}
+        agents = [agent for agent in self.agents.values() if not agent.spent]
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            found = threads.map(lambda agent: list(_listed(agent.directory)), agents)
+            return {agent.name: listing for agent, listing in zip(agents, found, strict=True)}
 
     def last_words(self, agent: Agent, lines: int = 15) -> str:
         if not agent.words.is_file():

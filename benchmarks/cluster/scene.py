@@ -13,6 +13,8 @@ from cluster.brokers import Brokers
 from cluster.crew import Agent, Crew
 from cluster.judge import ROBOTS, Request
 from cluster.network import Network
+from gossamer.cluster.lease import Terms
+from gossamer.cluster.shared import Facts
 from gossamer.testing.web import MemoryLog, SimServer, World, reachable
 from gossamer.testing.web.paths import Section
 
@@ -42,6 +44,7 @@ class Size:
     agents: int = 4
     brokers: int = 1
     limit: float = 150.0  # seconds in which it must end
+    terms: Terms | None = None  # of leases, if they are to be others than usual
 
 
 class TrialFailed(Exception):
@@ -72,6 +75,8 @@ class Scene:
             self.crew = Crew(self.network, self.brokers, self.web.port, self.home / "agents")
             try:
                 self.brokers.start()
+                if self.size.terms is not None:
+                    self.brokers.make(Facts(terms=self.size.terms, replicas=len(self.brokers.servers)))
                 self.crew.make_crawl(_SETTINGS.format(delay=self.size.delay))
                 yield
             finally:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
-
-import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -15,11 +12,15 @@ from cluster.network import Loopback
 from cluster.scene import Size
 from cluster.trial import run
 
-pytestmark = pytest.mark.skipif(find_spec("gossamer.cli.agent") is None, reason="there are no agents yet")
-SIZE = Size(hosts=30, pages=20, delay=0.2, latency=0.02, agents=3, limit=60.0)
+from gossamer.cluster.lease import Terms
+
+TERMS = Terms(lease=3.0, gap=1.0, renewal=0.5)
+SIZE = Size(hosts=30, pages=20, delay=0.1, latency=0.02, agents=3, terms=TERMS)
 
 
 def test_one_of_three_agents_is_killed_and_nothing_is_lost(tmp_path: Path) -> None:
     row = run(KINDS["kill"], 1, SIZE, tmp_path, None, Loopback())
-    assert row.pages == 600
-    assert row.broken == []
+    assert (row.pages, row.victim in row.statuses) == (600, True)
+    assert (row.lost, row.met) == (0, 0), row.broken
+    assert (row.missing, row.twice, row.waiting, row.unstored) == (0, 0, 0, 0), row.broken
+    assert {status for name, status in row.statuses.items() if name != row.victim} == {0}
