@@ -18,6 +18,7 @@ from typing import NoReturn
 from cluster.relay import Relays
 
 WEB = "10.77.0.1"
+_BRIDGE = "02:00:00:00:00:01"
 _NOBODY = "02:00:00:00:00:00"  # an Ethernet address that no machine has
 _INSIDE = "GOSSAMER_TRIAL_NETWORK"
 _NAMESPACES = ("--net", "--pid", "--fork", "--kill-child", "--mount-proc")
@@ -81,7 +82,8 @@ class Namespaces(Network):
         self._holders: dict[str, subprocess.Popen[bytes]] = {}
         self._cables: dict[str, str] = {}
         _ip("link", "set", "lo", "up")
-        _ip("link", "add", "bridge", "type", "bridge")
+        # Without an address of its own it takes the least of its cables': with a new one nobody would find it for long.
+        _ip("link", "add", "bridge", "address", _BRIDGE, "type", "bridge")
         _ip("addr", "add", f"{WEB}/16", "dev", "bridge")
         _ip("link", "set", "bridge", "up")
 
