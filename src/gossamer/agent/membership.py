@@ -41,6 +41,7 @@ _KEPT: Final = "cluster"  # in the frontier: the partitions that are there
 _LOOK_EVERY: Final = 0.25  # seconds
 _LAST_WORDS: Final = 2.0  # seconds for what is still to be sent at the end
 _FAREWELL: Final = 1.0
+_GRACE: Final = 0.4  # of the gap
 _IDLE_BEAT: Final = 0.5  # seconds between beats of an idle agent: all wait for it to be said
 _CHECKPOINT_BYTES: Final = 64 << 20  # of a partition's log
 _CHECKPOINT_EVERY: Final = 300.0  # seconds
@@ -232,8 +233,10 @@ class Membership:
 
     async def _beat(self) -> None:
         session = self._session
+        # Who watches from outside gives it a moment to see to this itself; others come a whole gap later.
+        grace = self._facts.terms.gap * _GRACE
         while True:
-            self._deadline.write(session.deadline if session.may_fetch() else QUIET)
+            self._deadline.write(session.deadline + grace if session.may_fetch() else QUIET)
             due = session.beat_due()
             await asyncio.sleep(min(due, _IDLE_BEAT) if self._exchange.quick else due)
             try:

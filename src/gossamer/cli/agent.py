@@ -158,7 +158,7 @@ def _kept(broker: Broker, name: str, directory: Path) -> Broker:
 class _Written:
     """The progress of an agent whose supervisor shows it: written where that looks."""
 
-    every = 0.5
+    every = 1.0
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
