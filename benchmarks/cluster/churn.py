@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import time
@@ -111,7 +112,7 @@ class Churn:
         except (NatsError, UnavailableError, TimeoutError):
             self.events["not answered by the broker"] += 1
             return None
-        files = sum(1 for path in scene.home.rglob("checkpoints/**/*") if path.is_file())
+        files = sum(len(names) for _, _, names in os.walk(scene.crew.checkpoints))
         return Sample(
             at,
             len(scene.crew.running()),

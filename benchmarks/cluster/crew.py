@@ -101,6 +101,7 @@ class Crew:
         self.network = network
         self.brokers = brokers
         self.home = home
+        self.checkpoints = home / "checkpoints"
         self.agents: dict[str, Agent] = {}
         self._web_port = web_port
         home.mkdir(parents=True, exist_ok=True)
@@ -141,7 +142,7 @@ class Crew:
         way = f"*={self.network.way_to_web(agent.machine, self._web_port)}"
         return [
             *GOSSAMER, "agent", "--cluster", self.brokers.addresses(agent.machine), "--name", agent.name, "--dir",
-            str(agent.directory), "--checkpoints", str(self.home / "checkpoints"), "--connect", way, *seeds,
+            str(agent.directory), "--checkpoints", str(self.checkpoints), "--connect", way, *seeds,
         ]  # fmt: skip
 
     def drain(self, name: str) -> None:
