@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.agent.exchange import Exchange
+from gossamer.agent.later import Later
 from gossamer.agent.outbox import Outbox, Parcel
 from gossamer.cluster.batch import Group, decode, encode
 from gossamer.cluster.log import Kind, Record
@@ -39,8 +40,8 @@ def prefix(url: str) -> bytes:
 class Agent:
     """A frontier that has one partition, and its outbox."""
 
-    def __init__(self, home: Path, *urls: str) -> None:
-        self.share = Part(TERRITORY, 1.0)
+    def __init__(self, home: Path, *urls: str, crosses: bool = False, firewall: bool = False) -> None:
+        self.share = Part(TERRITORY, 1.0, crosses)
         self.frontier = Frontier(
             home, FrontierConfig(memory=1 << 20), Policy(PolicyConfig(delay=0)), Scope("any"), None, 0.0,
             share=self.share,
@@ -51,7 +52,7 @@ class Agent:
         counts = self.frontier.counts
         self.outbox = Outbox(
             self.frontier.outbox(), self.frontier.foreign, self.share, lambda name: None, lambda: self.positions,
-            lambda: counts.number,
+            lambda: counts.number, Later(home.parent).add if firewall else None,
         )  # fmt: skip
         self.frontier.before_commit = self.outbox.fill
 
@@ -247,3 +248,46 @@ def test_a_url_that_was_handed_over_is_taken_when_its_partition_is_ours_and_it_c
         agent.frontier.add(list(group.urls), group.depth, group.priority, handed=True)
         agent.frontier.commit({})
         assert agent.frontier.counts.urls == 1
+
+
+def test_a_firewall_keeps_links_of_others_for_later_and_hands_over_seeds(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "f", OURS, firewall=True)
+    for number in range(2):
+        agent.frontier.add([OURS + "1", f"{THEIRS}{number}"], 1, 4)
+        agent.frontier.hand_over([f"{THEIRS}seed{number}"], 0, 4)
+        agent.frontier.commit({})
+    assert [urls_in(parcel) for parcel in agent.outbox.pending] == [
+        {partition(THEIRS): [f"{THEIRS}seed{number}"]} for number in range(2)
+    ]
+    assert (tmp_path / "later.txt").read_text().split() == [THEIRS + "0", THEIRS + "1"]
+
+
+def test_who_crosses_over_visits_what_it_finds_and_hands_over_seeds(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "f", OURS, crosses=True)
+    agent.frontier.add([OURS + "1", THEIRS + "2"], 1, 4)
+    agent.frontier.hand_over([THEIRS + "seed"], 0, 4)
+    agent.frontier.commit({})
+    (parcel,) = agent.outbox.pending
+    assert agent.frontier.counts.urls == 2
+    assert urls_in(parcel) == {partition(THEIRS): [THEIRS + "seed"]}
+    assert {to for to, _ in parcel.done} == {partition(OURS)}  # of what is not ours nobody is told
+    assert not agent.frontier.is_ours(THEIRS)
+
+
+def test_what_the_log_has_lost_is_sent_again(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "f", OURS)
+    for number in range(3):
+        agent.frontier.add([f"{THEIRS}{number}"], 1, 4)
+        agent.frontier.commit({})
+    kept = [(to, 10 + number, data) for number, parcel in enumerate(agent.outbox.pending) for to, data in parcel.sent]
+    agent.outbox.acknowledged(agent.outbox.next(100), kept)
+    agent.frontier.commit({})
+    assert agent.outbox.newest_kept() == 12
+    assert agent.outbox.again(10, agent.frontier.outbox()) == 2
+    assert urls_in(agent.outbox.pending[0]) == {partition(THEIRS): [THEIRS + "1", THEIRS + "2"]}
+    assert agent.outbox.newest_kept() == 10
+    agent.frontier.commit({})
+    agent.frontier.close()
+    again = Agent(tmp_path / "f", OURS)
+    assert [urls_in(parcel) for parcel in again.outbox.pending] == [{partition(THEIRS): [THEIRS + "1", THEIRS + "2"]}]
+    assert again.outbox.newest_kept() == 10

@@ -20,13 +20,13 @@ from gossamer.agent.audit import record
 from gossamer.agent.commands import Commands
 from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
-from gossamer.agent.ending import ended
 from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
 from gossamer.agent.spool import Spool
 from gossamer.agent.supervisor import read_beside, supervised
+from gossamer.cluster.ending import ended
 from gossamer.config import Config, adopted, live_changes, load
 from gossamer.errors import ConfigError, GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host

@@ -9,15 +9,15 @@ What was worked on in this directory, and claimed by nobody since, is resumed fr
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from typing import Final, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from typing import Any, Final, TypeVar
 
 import msgspec
 
-from gossamer.agent.ending import ended
 from gossamer.agent.exchange import Exchange
 from gossamer.cluster.batch import Group, decode
 from gossamer.cluster.checkpoints import Checkpoint, Checkpoints
+from gossamer.cluster.ending import ended
 from gossamer.cluster.log import Kind, Log
 from gossamer.cluster.ownership import Holding, Ownership
 from gossamer.errors import BatchError, DiffError, ObjectsError, TokenLostError, UnavailableError
@@ -144,13 +144,11 @@ class Holder:
         self.wanted = frozenset(wanted)
         await self._forget_lost()
         await _some(self._abandon, sorted(self._tried - self.wanted - self._busy))
-        surplus = sorted(self._holdings.keys() - self.wanted)
-        if surplus:
-            await self._give_up(surplus)
-        await _some(self._reopen, [each for each in sorted(self._holdings) if _prefix(each) in self._share.closing])
-        missing = sorted(self.wanted - self._holdings.keys())
-        if missing:
-            await _some(self._take, missing)
+        stays = sorted(self._holdings.keys() & self.wanted)
+        await _some(self._reopen, [each for each in stays if _prefix(each) in self._share.closing])
+        surplus, missing = sorted(self._holdings.keys() - self.wanted), sorted(self.wanted - self._holdings.keys())
+        # At once: what nobody has must not wait for visits of what is given up.
+        await _all([self._give_up(surplus), _some(self._take, missing)])
 
     # -- take --------------------------------------------------------------------------------------------------------
 
@@ -313,6 +311,8 @@ class Holder:
     # -- give up -----------------------------------------------------------------------------------------------------
 
     async def _give_up(self, partitions: list[int]) -> None:
+        if not partitions:
+            return
         for partition in partitions:
             self._busy.add(partition)
             self._close(partition)
@@ -396,7 +396,12 @@ async def _some(act: Callable[[int], Awaitable[T]], partitions: Iterable[int]) -
         async with turn:
             return await act(partition)
 
-    tasks = [asyncio.create_task(one(partition)) for partition in partitions]
+    return await _all(map(one, partitions))
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """All at once; when this is cancelled, none goes on."""
+    tasks = [asyncio.create_task(each) for each in work]
     try:
         return await asyncio.gather(*tasks)
     finally:

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from gossamer.agent.agent import Agent
 from gossamer.agent.deadline import QUIET, Deadline, deadline_file
-from gossamer.agent.ending import ended
 from gossamer.agent.exchange import Exchange
 from gossamer.agent.holder import Holder
 from gossamer.agent.later import Later
@@ -23,6 +22,7 @@ from gossamer.agent.outbox import Outbox
 from gossamer.agent.quota import Quota
 from gossamer.cluster.checkpoints import Checkpoints, Passed
 from gossamer.cluster.coordinator import Coordinator
+from gossamer.cluster.ending import ended
 from gossamer.cluster.leader import PLAN, Leader, read_plan
 from gossamer.cluster.lease import boot_time
 from gossamer.cluster.log import Log

@@ -1,1 +1,1 @@
-"""What several agents need to share a crawl: an engine, a log of URLs, leases, a plan. No crawl uses it yet."""
+"""What several agents need to share a crawl: an engine, a log of URLs, leases, a plan, checkpoints."""

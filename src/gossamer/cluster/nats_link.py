@@ -16,6 +16,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.js.errors import APIError, NotFoundError
 
+from gossamer.cluster.ending import ended
 from gossamer.errors import ConfigError, LogFullError, UnavailableError
 
 PATIENCE: Final = 3.0  # seconds for an answer; an agent must know early that it does not hear from the broker
@@ -95,28 +96,37 @@ class Link:
         check_addresses(addresses, credentials)
         client = Client()
         link = cls(client, patience)
+        connecting = asyncio.create_task(
+            client.connect(
+                servers=list(addresses),
+                name=name,
+                user=credentials.user if credentials else None,
+                password=credentials.password if credentials else None,
+                tls=tls,
+                error_cb=link._trouble,
+                disconnected_cb=link._trouble,
+                connect_timeout=max(1, int(patience)),
+                max_reconnect_attempts=-1,
+                reconnect_time_wait=_AGAIN_AFTER,  # type: ignore[arg-type]  # it sleeps that long
+                ping_interval=_PING_EVERY,
+                max_outstanding_pings=1,
+            )
+        )
         try:
-            async with asyncio.timeout(patience):
-                await client.connect(
-                    servers=list(addresses),
-                    name=name,
-                    user=credentials.user if credentials else None,
-                    password=credentials.password if credentials else None,
-                    tls=tls,
-                    error_cb=link._trouble,
-                    disconnected_cb=link._trouble,
-                    connect_timeout=max(1, int(patience)),
-                    max_reconnect_attempts=-1,
-                    reconnect_time_wait=_AGAIN_AFTER,  # type: ignore[arg-type]  # it sleeps that long
-                    ping_interval=_PING_EVERY,
-                    max_outstanding_pings=1,
-                )
+            # It goes on for ever where it is not let in, and does not always hear that it is to end.
+            if not (await asyncio.wait([connecting], timeout=patience))[0]:
+                await ended([connecting])
+                raise TimeoutError
+            await connecting
         except (NatsError, OSError, TimeoutError) as error:
             await client.close()
             raise UnavailableError(
                 f"no broker answers at {', '.join(addresses)} ({error or type(error).__name__}): is it running, and are"
                 " user and password right?"
             ) from error
+        except asyncio.CancelledError:
+            await ended([connecting])
+            raise
         return link
 
     async def close(self) -> None:
