@@ -32,13 +32,16 @@ class Quota:
         self._coordinator = coordinator
         self._name = name
         self.granted = 0
+        self._known = False  # what the ledger says of this agent
         self._told: dict[str, int] = {}
 
     async def look(self, limit: int, pages: int, agents: int, needs: bool) -> None:
         """Get more if there is need and room, give back what is not needed. `pages`: stored or in flight."""
         lot = max(1, min(limit // (8 * max(agents, 1)), _MOST))
-        if self.granted and (self.granted > pages + lot // 2 if needs else self.granted <= pages):
+        if self._known and (self.granted > pages + lot // 2 if needs else self.granted <= pages):
             return
+        if not needs:
+            self.granted = min(self.granted, pages)  # from now on, whatever the broker says: it is given back
         for _ in range(_TRIES):
             entry = await self._coordinator.get(QUOTA)
             granted = dict(_read(entry).granted)
@@ -47,16 +50,13 @@ class Quota:
             wanted = pages + lot if needs else pages
             # What was stored in runs without a limit counts, too.
             wanted = max(pages, min(wanted, mine + free))
-            if wanted == mine:
-                self.granted, self._told = min(mine, limit), granted
-                return
-            granted[self._name] = wanted
-            value = msgspec.json.encode(Ledger(granted, secrets.token_hex(8)))
-            if not needs:
-                self.granted = wanted  # from now on, whatever the broker says
-            if await self._coordinator.compare_and_set(QUOTA, value, entry.revision if entry else 0) is not None:
-                self.granted, self._told = wanted, granted
-                return
+            if wanted != mine:
+                granted[self._name] = wanted
+                value = msgspec.json.encode(Ledger(granted, secrets.token_hex(8)))
+                if await self._coordinator.compare_and_set(QUOTA, value, entry.revision if entry else 0) is None:
+                    continue
+            self.granted, self._told, self._known = wanted, granted, True
+            return
         raise UnavailableError("the ledger of pages is changed by others all the time: try again")
 
     def used(self, limit: int, living: dict[str, int]) -> bool:
