@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
@@ -15,6 +14,7 @@ import msgspec
 from nats.errors import Error as NatsError
 
 from cluster.crew import Agent
+from cluster.judge import Fault
 from cluster.network import open_network
 from cluster.scene import Scene, Size, TrialFailed
 from cluster.trial import Row, look
@@ -22,6 +22,7 @@ from gossamer.errors import UnavailableError
 
 _EVERY = (3.0, 9.0)  # seconds between two events
 _SAMPLE_EVERY = 10.0
+_CHECKPOINT_EVERY = 60.0  # seconds; the agents themselves make one after five minutes
 _AGAIN = 20.0  # seconds after which one that was killed or left is started again
 _HOSTS = 480
 _DELAY = 2.0
@@ -51,11 +52,12 @@ class Churn:
         self._away: dict[str, float] = {}  # name -> when it is to be back
         self.events: defaultdict[str, int] = defaultdict(int)
         self.samples: list[Sample] = []
+        self.faults: list[Fault] = []
         self._began: dict[str, float] = {}
 
     def run(self, seconds: float) -> None:
         now = began = time.monotonic()
-        event, sample = now + 15.0, now + _SAMPLE_EVERY
+        event, sample, copies = now + 15.0, now + _SAMPLE_EVERY, now + _CHECKPOINT_EVERY
         for name in self._scene.crew.agents:
             self._began[name] = now
         while now - began < seconds and self._scene.crew.running():
@@ -66,6 +68,9 @@ class Churn:
             if now >= event:
                 self._happen()
                 event = now + self._dice.uniform(*_EVERY)
+            if now >= copies:
+                self._scene.crew.checkpoint()
+                copies = now + _CHECKPOINT_EVERY
             self._bring_back(now)
             time.sleep(0.2)
             now = time.monotonic()
@@ -84,6 +89,7 @@ class Churn:
             victim.signal(signal.SIGTERM)
             self._away[victim.name] = time.monotonic() + _AGAIN
         else:
+            self.faults.append(Fault(time.monotonic(), victim.name, time.monotonic() + _AGAIN))
             victim.kill()
             if what == "disk lost":
                 self._scene.crew.lose_disk(victim.name)
@@ -112,7 +118,6 @@ class Churn:
         except (NatsError, UnavailableError, TimeoutError):
             self.events["not answered by the broker"] += 1
             return None
-        files = sum(len(names) for _, _, names in os.walk(scene.crew.checkpoints))
         return Sample(
             at,
             len(scene.crew.running()),
@@ -120,7 +125,7 @@ class Churn:
             mean([size.descriptors for size in sizes] or [0]),
             holdings.consumers,
             holdings.bytes,
-            files,
+            scene.crew.checkpoint_files,
         )
 
 
@@ -141,7 +146,7 @@ def run(seed: int, minutes: float, agents: int, home: Path, kept: Path | None) -
         except TrialFailed as failure:
             row.broken.append(str(failure))
         row.seconds = time.monotonic() - began
-        look(row, scene, None)
+        look(row, scene, None, faults=churn.faults)
         row.events = dict(churn.events)
         row.samples = [msgspec.to_builtins(sample) for sample in churn.samples]
         row.broken += leaks(churn.samples)

@@ -21,7 +21,9 @@ from cluster.network import Network, open_network
 from cluster.scene import Scene, Size, TrialFailed, pages_of
 
 TAKEOVER = 10.0  # seconds in which others must have come
+_CHECKPOINT = 0.1
 _FAULT = (0.2, 0.45)  # shares of the pages between which the fault comes
+_EXPOSED = 5.0  # seconds before a fault whose pages may be fetched again
 _IN_FLIGHT = 64  # requests that are broken off and made again when all agents stop
 
 
@@ -39,6 +41,7 @@ class Row(msgspec.Struct):
     load: float = 0.0  # processes that wanted a core over the last minute, at its end
     fault: float | None = None  # after the first request
     victim: str = ""
+    checkpoints: int = 0  # files, when it came
     lost: int = 0
     again: int = 0
     bound: int = 0  # what `again` may be
@@ -73,7 +76,11 @@ def run(kind: Kind, seed: int, size: Size, home: Path, kept: Path | None, networ
     with scene.staged():
         try:
             scene.start_agents()
+            if seed % 2 == 0:  # who takes over has a checkpoint and the log after it, else the log alone
+                scene.wait_for_progress(_CHECKPOINT)
+                scene.crew.checkpoint()
             scene.wait_for_progress(dice.uniform(*_FAULT))
+            row.checkpoints = scene.crew.checkpoint_files
             fault = kind.act(scene, dice)
             scene.wait_for_end()
         except TrialFailed as failure:
@@ -106,8 +113,8 @@ def complete(seed: int, size: Size, home: Path, kept: Path | None) -> Row:
     return row
 
 
-def look(row: Row, scene: Scene, fault: Fault | None, kind: Kind | None = None) -> None:
-    """Fills in what the web's log and the agents' books say."""
+def look(row: Row, scene: Scene, fault: Fault | None, kind: Kind | None = None, faults: Sequence[Fault] = ()) -> None:
+    """Fills in what the web's log and the agents' books say. `faults` are many, of which only the sum is judged."""
     requests = scene.requests()
     row.load = load()
     row.requests = pages_of(requests)
@@ -119,7 +126,7 @@ def look(row: Row, scene: Scene, fault: Fault | None, kind: Kind | None = None) 
     if strange:
         row.broken.append(f"{len(strange)} asked for that are none: {', '.join(sorted(strange)[:5])}")
     row.again = judge.again(requests).total()
-    row.bound = _bound(requests, fault, kind)
+    row.bound = _bound(requests, fault, kind) + sum(judge.exposed(requests, each, _EXPOSED) for each in faults)
     if row.again > row.bound:
         row.broken.append(f"{row.again} requests beyond one a page, {row.bound} at most: {_repeats(requests)}")
     if fault is not None:
@@ -201,7 +208,7 @@ def _look_at_books(row: Row, scene: Scene) -> None:
         capture["url"] for agent in scene.crew.agents.values() for capture in captures(agent.directory)[0]
     }  # fmt: skip
     row.unstored = len(scene.truth - stored)
-    if row.unstored and row.kind != "disk":
+    if row.unstored and row.kind not in ("disk", "churn"):
         row.broken.append(f"{row.unstored} pages are in no WARC file")
 
 
