@@ -203,9 +203,11 @@ def test_agents_are_shown_and_drained(servers: list[Server], home: Path, capsys:
 
 def test_what_was_not_heard_of_for_a_lease_is_silent() -> None:
     from gossamer.cluster.nats_overview import _agent
-    from gossamer.cluster.session import Beat
+    from gossamer.cluster.session import Beat, Told
 
-    states = [_agent("a", Beat("s", 1, idle=idle), age, None).state for idle, age in ((False, 1), (True, 1), (True, 7))]
+    states = [
+        _agent("a", Beat("s", 1, told=Told(idle)), age, None).state for idle, age in ((False, 1), (True, 1), (True, 7))
+    ]
     assert states == ["working", "idle", "silent"]
 
 

@@ -61,7 +61,7 @@ def test_what_has_no_owner_is_taken_by_one(server: Server) -> None:
     async def work(a: Agent, b: Agent, log: NatsLog) -> None:
         taken = await asyncio.gather(a.ownership.take(0), b.ownership.take(0))
         assert sum(holding is not None for holding in taken) == 1
-        assert [holding for holding in taken if holding] == [Holding(0, 1, False)]
+        assert [holding for holding in taken if holding] == [Holding(0, 1, False, new=True)]
 
     run(server, work)
 

@@ -107,9 +107,9 @@ def test_a_host_that_is_busy(tmp_path: Path, running: None) -> None:
 def test_a_busy_host_in_a_crawl(tmp_path: Path) -> None:
     with TinyWeb() as web:
         web.add_page("http://a.test/", ["/busy", "/next"])
-        web.add_page("http://a.test/busy", status=503)
+        web.add_page("http://a.test/busy", status=503, headers={"Retry-After": "100"})
         web.add_page("http://a.test/next")
-        crawl(tmp_path / "c", ["http://a.test/"], web.connect, time_limit="0.3s", max_tries=3)
+        crawl(tmp_path / "c", ["http://a.test/"], web.connect, time_limit="1s", max_tries=3)
     explanation = explain(tmp_path / "c", "http://a.test/busy")
     assert "it said that it is busy" in explanation.sentence
     assert explanation.host is not None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gossamer.agent.leading import Quiet
-from gossamer.cluster.session import Beat
+from gossamer.cluster.session import Beat, Told
 
 
 def beats(**told: tuple[int, int, int]) -> dict[str, Beat]:
     """By agent: number of the beat, work, polls."""
     return {
-        name: Beat(f"session of {name}", beat, idle=True, work=work, polls=polls)
+        name: Beat(f"session of {name}", beat, told=Told(idle=True, work=work, polls=polls))
         for name, (beat, work, polls) in told.items()
     }
 
@@ -40,5 +40,5 @@ def test_whoever_does_something_comes_or_goes_begins_it_anew() -> None:
     assert not quiet.holds(beats(a=(11, 5, 100)))
     assert not quiet.holds(beats(a=(11, 5, 100), b=(71, 6, 7), c=(1, 0, 0)))
     again = beats(a=(11, 5, 100), b=(71, 6, 7))
-    again["a"] = Beat("another session", 0, idle=True, work=5, polls=200)
+    again["a"] = Beat("another session", 0, told=Told(idle=True, work=5, polls=200))
     assert not quiet.holds(again)

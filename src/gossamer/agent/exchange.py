@@ -137,6 +137,10 @@ class Exchange:
         self._wanted = True
         self.work += 1
 
+    def checkpointed(self, partition: int) -> None:
+        if partition in self.bytes_since:
+            self.bytes_since[partition] = 0
+
     def distrust(self, partition: int) -> None:
         """The log has not what was done before: a checkpoint must be made soon."""
         self.bytes_since[partition] = 1 << 62

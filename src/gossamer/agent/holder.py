@@ -146,7 +146,8 @@ class Holder:
         await _some(self._abandon, sorted(self._tried - self.wanted - self._busy))
         stays = sorted(self._holdings.keys() & self.wanted)
         await _some(self._reopen, [each for each in stays if _prefix(each) in self._share.closing])
-        surplus, missing = sorted(self._holdings.keys() - self.wanted), sorted(self.wanted - self._holdings.keys())
+        surplus = sorted(self._holdings.keys() - self.wanted - self._busy)  # a checkpoint of it may be in the making
+        missing = sorted(self.wanted - self._holdings.keys())
         # At once: what nobody has must not wait for visits of what is given up.
         await _all([self._give_up(surplus), _some(self._take, missing)])
 
@@ -299,7 +300,7 @@ class Holder:
             sequence = await self._exchange.flushed(partition)
             before = await checkpoints.load(partition)
             await checkpoints.save(partition, holding.token, sequence, taken, _gently(pieces))
-            self._exchange.bytes_since[partition] = 0
+            self._exchange.checkpointed(partition)
             if before is not None:
                 await self._log.trim(partition, before.covers + 1)
         except TokenLostError:

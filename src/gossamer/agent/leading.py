@@ -91,10 +91,15 @@ class Leading:
         beats = self._members.living()
         if self._max_pages:
             await self._quota.read()
-            if self._quota.used(self._max_pages, {name: beat.pages for name, beat in beats.items()}):
+            if self._quota.used(self._max_pages, {name: beat.told.pages for name, beat in beats.items()}):
                 await end_crawl(self._coordinator, "max_pages", self._name)
                 return None
-        if self._keep_fresh or not beats or not all(beat.idle for beat in beats.values()):
+        plan = self._leader.revision
+        if (
+            self._keep_fresh
+            or not beats
+            or not all(beat.told.idle and beat.told.plan == plan for beat in beats.values())
+        ):
             return None
         if quiet is None or not quiet.holds(beats):
             return Quiet(beats)
@@ -119,7 +124,8 @@ class Quiet:
         """The same agents are there, and none has done anything."""
         first = self._first
         return beats.keys() == first.keys() and all(
-            (beat.session, beat.work) == (first[name].session, first[name].work) for name, beat in beats.items()
+            (beat.session, beat.told.work) == (first[name].session, first[name].told.work)
+            for name, beat in beats.items()
         )
 
     def is_over(self, beats: Mapping[str, Beat]) -> bool:
@@ -127,6 +133,8 @@ class Quiet:
             if name not in self._then and beat.beat >= self._first[name].beat + 2:
                 self._then[name] = beat
         return all(
-            name in self._then and beat.beat > self._then[name].beat and beat.polls >= self._then[name].polls + 2
+            name in self._then
+            and beat.beat > self._then[name].beat
+            and beat.told.polls >= self._then[name].told.polls + 2
             for name, beat in beats.items()
         )

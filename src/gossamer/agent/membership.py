@@ -28,7 +28,7 @@ from gossamer.cluster.lease import boot_time
 from gossamer.cluster.log import Log
 from gossamer.cluster.members import Members
 from gossamer.cluster.ownership import Ownership
-from gossamer.cluster.session import Session
+from gossamer.cluster.session import Session, Told
 from gossamer.cluster.shared import DRAIN, End, Facts, end_crawl, read_end
 from gossamer.config import Config
 from gossamer.errors import ClusterError, UnavailableError
@@ -85,6 +85,7 @@ class Membership:
         self._leading: Leading
         self._entered = False
         self._seeds_read = False
+        self._planned = 0  # revision of the plan that is followed
         self._wanted: set[int] = set()  # partitions whose checkpoint somebody has asked for
         self.failed: Exception | None = None
 
@@ -200,8 +201,8 @@ class Membership:
 
     # -- for the others ----------------------------------------------------------------------------------------------
 
-    def _tell(self) -> tuple[bool, int, int, int]:
-        """For the next beat: whether it is idle, how much was done, how often nothing was to be read, pages."""
+    def _tell(self) -> Told:
+        """For the next beat."""
         frontier, exchange = self._agent.frontier, self._exchange
         exchange.quick = (
             self._seeds_read
@@ -211,7 +212,7 @@ class Membership:
             and self._holder.settled
         )
         work = exchange.work + self._holder.moves + self._agent.visits
-        return exchange.quick, work, exchange.polls, self._agent.statistics.pages
+        return Told(exchange.quick, self._planned, work, exchange.polls, self._agent.statistics.pages)
 
     def _about(self, name: str) -> int | None:
         """The partition of the host that a note of the agent is about."""
@@ -264,8 +265,8 @@ class Membership:
             with suppress(UnavailableError):
                 entry = await self._coordinator.get(PLAN)
                 plan = read_plan(entry, self._territory.partitions)
-                if plan is not None and not self._end.reason:
-                    self._leading.plan = plan
+                if entry is not None and plan is not None and not self._end.reason:
+                    self._leading.plan, self._planned = plan, entry.revision
                     self._agent.divide(max(len(plan.agents), 1))
                     await self._holder.reconcile(plan.partitions(self._name))
             await asyncio.sleep(_LOOK_EVERY)

@@ -46,6 +46,8 @@ class Leader:
         self._session = session
         self._partitions = partitions
         self._pinned = pinned
+        self.revision = 0
+        """Of the plan that is there, as far as is known."""
 
     async def leads(self) -> bool:
         """Whether this agent does; it becomes leader if there is none. Ask each second."""
@@ -67,11 +69,14 @@ class Leader:
         wanted = make_plan(self._partitions, weights, self._pinned)
         entry = await self._coordinator.get(PLAN)
         there = read_plan(entry, self._partitions)
-        if there is not None and (there.agents, there.owners) == (wanted.agents, wanted.owners):
+        if entry is not None and there is not None and (there.agents, there.owners) == (wanted.agents, wanted.owners):
+            self.revision = entry.revision
             return False
         value = encode_plan(msgspec.structs.replace(wanted, nonce=secrets.token_hex(8)))
-        if await self._coordinator.compare_and_set(PLAN, value, entry.revision if entry else 0) is None:
+        made = await self._coordinator.compare_and_set(PLAN, value, entry.revision if entry else 0)
+        if made is None:
             raise UnavailableError("another leader has written a plan at this moment: look again")
+        self.revision = made
         return True
 
 

@@ -18,7 +18,7 @@ from gossamer.errors import UnavailableError
 
 _AT_ONCE: Final = 256  # messages
 _MOST_BYTES: Final = 8 << 20  # at once, more than any message has
-_FORGOTTEN_AFTER: Final = 60.0  # seconds after which the broker drops a consumer that nobody asks
+_FORGOTTEN_AFTER: Final = 20.0  # seconds after which the broker drops a consumer that nobody asks
 # Seconds to wait where nobody hears: of several servers, this one may not know yet where the new consumer is.
 _RESTS: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _NOBODY: Final = "503"
@@ -67,6 +67,7 @@ class Follow:
                 found = await self._pull(_Wanted(1, expires=int(patience * 1e9)), patience)
         except (NatsError, OSError, TimeoutError, ValueError, UnavailableError) as error:
             self._link.troubles += 1
+            await self._give_up()
             await self._drop()
             raise UnavailableError(
                 f"the broker does not hand out {self._stream} ({str(error) or type(error).__name__}): try again"
@@ -139,6 +140,12 @@ class Follow:
             raise UnavailableError("a message is missing")
         self._next = known.sequence.stream + 1
         return Stored(known.sequence.stream, message.subject, message.data, message.headers or {})
+
+    async def _give_up(self) -> None:
+        """Without waiting for an answer, as the last ones did not come; if it is not heard, it is forgotten in time."""
+        if self._consumer and self._link.client.is_connected:
+            with suppress(NatsError, OSError, TimeoutError):
+                await self._link.client.publish(f"$JS.API.CONSUMER.DELETE.{self._stream}.{self._consumer}", b"")
 
     async def _drop(self) -> None:
         inbox, self._inbox, self._consumer = self._inbox, None, ""

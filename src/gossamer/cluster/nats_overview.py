@@ -162,8 +162,8 @@ async def _fill(link: Link, found: Overview, facts: Facts, plan: Entry | None, a
 
 def _agent(name: str, beat: Beat, age: float, facts: Facts | None) -> AgentView:
     silent = age > (facts or Facts()).terms.others
-    state = str(beat.over) or ("silent" if silent else "idle" if beat.idle else "working")
-    return AgentView(name, state, beat.session, age, beat.weight, pages=beat.pages, idle=beat.idle)
+    state = str(beat.over) or ("silent" if silent else "idle" if beat.told.idle else "working")
+    return AgentView(name, state, beat.session, age, beat.weight, pages=beat.told.pages, idle=beat.told.idle)
 
 
 async def _info(link: Link, stream: str, subjects: str) -> _Info:

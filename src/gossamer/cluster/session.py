@@ -30,6 +30,16 @@ class Over(StrEnum):
     REVOKED = "revoked"  # by others
 
 
+class Told(msgspec.Struct, frozen=True):
+    """How an agent is."""
+
+    idle: bool = False  # nothing to visit, nothing to send, all partitions of the plan at hand
+    plan: int = 0  # revision of the plan that it follows
+    work: int = 0  # counts whatever it does
+    polls: int = 0  # counts how often there was nothing to read
+    pages: int = 0
+
+
 class Beat(msgspec.Struct, frozen=True):
     """What the others know of an agent."""
 
@@ -37,10 +47,7 @@ class Beat(msgspec.Struct, frozen=True):
     beat: int
     home: str = ""  # of its directory, whose lock it holds
     weight: float = 1.0
-    idle: bool = False  # nothing to visit, nothing to send, all partitions of the plan at hand
-    work: int = 0  # counts whatever it does
-    polls: int = 0  # counts how often there was nothing to read
-    pages: int = 0
+    told: Told = Told()
     over: Over = Over.NOT
     by: str = ""  # nonce of who has ended it: values of a key are unlike each other
 
@@ -87,7 +94,7 @@ class Session:
         self._tenure = tenure
         self._clock = clock
         self._lost = False
-        self.telling: Callable[[], tuple[bool, int, int, int]] = lambda: (False, 0, 0, 0)  # idle, work, polls, pages
+        self.telling: Callable[[], Told] = Told
 
     @classmethod
     async def open(
@@ -149,10 +156,7 @@ class Session:
         if self._lost:
             raise SessionLostError(f"the session of {self.name} is over")
         if not self._next:
-            idle, work, polls, pages = self.telling()
-            self._beat = msgspec.structs.replace(
-                self._beat, beat=self._beat.beat + 1, idle=idle, work=work, polls=polls, pages=pages
-            )
+            self._beat = msgspec.structs.replace(self._beat, beat=self._beat.beat + 1, told=self.telling())
             self._next = msgspec.json.encode(self._beat)
         self._tenure.sent(self._clock())
         revision = await self._coordinator.compare_and_set(session_key(self.name), self._next, self._revision)
