@@ -147,13 +147,9 @@ class Crew:
 
     def checkpoint(self) -> None:
         """All agents make copies of all their partitions, so that who takes over reads these first."""
-
-        def ask(agent: Agent) -> None:
-            command = [*GOSSAMER, "control", "checkpoint", "--dir", str(agent.directory)]
+        if there := self.running():
+            command = [*GOSSAMER, "control", "checkpoint", "--dir", str(there[0].directory)]
             subprocess.run(command, capture_output=True, check=False, timeout=60)
-
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            list(threads.map(ask, self.running()))
 
     @property
     def checkpoint_files(self) -> int:
