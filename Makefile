@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-fresh bench-due fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -108,6 +108,10 @@ bench-due: $(VENV)/.installed-dev  ## what it costs to pick what is due, of 100,
 
 bench-cluster: $(VENV)/.installed-dev  ## the broker of a cluster alone, one server and three
 	$(BIN)/python benchmarks/cluster_engine.py
+
+bench-trials: $(VENV)/.installed-dev  ## several agents on one crawl, and what may happen to them, judged by the web's log
+	$(BIN)/python benchmarks/cluster_trials.py complete
+	$(BIN)/python benchmarks/cluster_trials.py faults
 
 fuzz: $(VENV)/.installed-dev  ## inputs that mean harm: no exception, no hang, no difference (SECONDS=600)
 	$(BIN)/python benchmarks/fuzz.py --seconds $(if $(filter 0,$(SECONDS)),600,$(SECONDS)) --out bench-work/fuzz

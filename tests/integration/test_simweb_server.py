@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import math
 import re
 import socket
 import zlib
@@ -17,7 +18,7 @@ import pytest
 
 from gossamer.errors import ConfigError
 from gossamer.testing import FakeClock, SimServer, World, reachable
-from gossamer.testing.web import Kind, NoLog
+from gossamer.testing.web import Kind, MemoryLog, NoLog
 from gossamer.testing.web.faults import FAULTS
 from gossamer.testing.web.paths import page_path
 from gossamer.testing.web.profile import PROFILES
@@ -289,6 +290,24 @@ def test_it_is_also_a_proxy(server: SimServer, world: World) -> None:
     with wire_to(server) as wire:
         wire.sendall(f"GET {world.url(2)} HTTP/1.1\r\nHost: elsewhere\r\nConnection: close\r\n\r\n".encode())
         assert b"<p>h2p0" in until_closed(wire)
+
+
+def test_the_log_knows_who_asked_and_when_it_was_over(world: World) -> None:
+    with SimServer.running(world, latency=0.05) as server:
+        wires = [
+            socket.create_connection(("127.0.0.1", server.port), timeout=20, source_address=(source, 0))
+            for source in ("127.0.0.7", "127.0.0.8")
+        ]
+        for wire in wires:
+            wire.sendall(f"GET / HTTP/1.1\r\nHost: {world.names.name(0)}\r\n\r\n".encode())
+        for wire in wires:
+            assert wire.recv(15) == b"HTTP/1.1 200 OK"
+            wire.close()
+    assert isinstance(server.log, MemoryLog)
+    done = server.log.arrivals
+    assert {arrival.address for arrival in done} == {"127.0.0.7", "127.0.0.8"}
+    assert all(arrival.time < arrival.ended < math.inf for arrival in done)
+    assert server.log.since(1) == done[1:]
 
 
 def test_people_find_a_page_that_explains_itself(server: SimServer, world: World) -> None:

@@ -24,10 +24,11 @@ class Connection(asyncio.Protocol):
     keep the order of the requests.
     """
 
-    __slots__ = ("_buffer", "_busy", "_lost", "_server", "_task", "_transport", "_writable", "number")
+    __slots__ = ("_buffer", "_busy", "_lost", "_server", "_task", "_transport", "_writable", "address", "number")
 
     def __init__(self, server: Server, number: int) -> None:
         self.number = number
+        self.address = ""
         self._server = server
         self._buffer = b""
         self._busy = False
@@ -37,11 +38,13 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self.address = (transport.get_extra_info("peername") or ("",))[0]
         self._server.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True
         self._server.connections.discard(self)
+        self._server.log.end(self.number)
         if self._task is not None:
             self._task.cancel()
 
@@ -130,13 +133,14 @@ class Connection(asyncio.Protocol):
                 keep = _keeps(head, line)
                 answer = answer.replace(b"\r\n", b"\r\nConnection: %b\r\n" % (b"keep-alive" if keep else b"close"), 1)
         size = len(answer) if type(answer) is bytes else cast(Reply, answer).size
-        server.log.add((host, target, method, agent, self.number, status, size, conditional))
+        server.log.add((host, target, method, agent, self.number, status, size, conditional, self.address))
         if type(answer) is bytes:
             if server.latency:
                 self._busy = True
                 server.loop.call_later(server.latency, self._send, answer, keep)
             else:
                 self._transport.write(answer)
+                server.log.end(self.number)
                 if not keep:
                     self._transport.close()
         else:
@@ -147,6 +151,7 @@ class Connection(asyncio.Protocol):
         if self._lost:
             return
         self._transport.write(answer)
+        self._server.log.end(self.number)
         if keep:
             self._busy = False
             if self._writable is None:
@@ -168,6 +173,8 @@ class Connection(asyncio.Protocol):
             else:
                 await asyncio.sleep(part * server.time_scale)
         self._task = None
+        if reply.end is not End.HANG:
+            server.log.end(self.number)
         if reply.end is End.RESET:
             self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
             self._transport.abort()

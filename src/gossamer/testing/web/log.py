@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -18,8 +19,8 @@ from gossamer.testing.clock import Clock
 _FLUSH_LINES = 1_000
 
 # A request as the server has it: host, path, method, user agent, connection, and of the response its status and bytes;
-# whether it was conditional. A plain tuple, as every request makes one.
-Row = tuple[bytes, bytes, bytes, bytes, int, int, int, bool]
+# whether it was conditional; the address it came from. A plain tuple, as every request makes one.
+Row = tuple[bytes, bytes, bytes, bytes, int, int, int, bool, str]
 
 
 class Arrival(NamedTuple):
@@ -27,6 +28,8 @@ class Arrival(NamedTuple):
 
     `status` is 0 where no HTTP response was sent. `bytes` are those of the response, head included; 0 where it is sent
     in parts whose number nobody knows before. `conditional`: the client asked for the page if it had changed.
+    `address` is the client's. `ended` is when the response had been written or the connection was lost, on the clock of
+    `time`; infinite while neither has happened, and in logs that do not note it.
     """
 
     time: float
@@ -39,6 +42,8 @@ class Arrival(NamedTuple):
     status: int
     bytes: int = 0
     conditional: bool = False
+    address: str = ""
+    ended: float = math.inf
 
     @property
     def url(self) -> str:
@@ -53,6 +58,9 @@ class ArrivalLog(ABC):
 
     @abstractmethod
     def add(self, row: Row) -> None: ...
+
+    def end(self, connection: int) -> None:  # noqa: B027 - most logs do not note it
+        """The request under way on this connection is over: there is at most one."""
 
     @property
     @abstractmethod
@@ -95,14 +103,23 @@ class MemoryLog(ArrivalLog):
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._rows: list[tuple[float, float, Row]] = []
+        self._open: dict[int, int] = {}  # connection -> its row
+        self._ends: list[float] = []  # of each row
         self._wall = clock.now if clock else time.time
         self._awaited = 0
         self._reached = threading.Event()
 
     def add(self, row: Row) -> None:
+        self._open[row[4]] = len(self._rows)
+        self._ends.append(math.inf)
         self._rows.append((time.monotonic(), self._wall(), row))
         if len(self._rows) == self._awaited:
             self._reached.set()
+
+    def end(self, connection: int) -> None:
+        row = self._open.pop(connection, None)
+        if row is not None:
+            self._ends[row] = time.monotonic()
 
     def wait_for(self, requests: int, timeout: float) -> bool:
         """Until this many have come in all, from another thread; false when they have not in time."""
@@ -111,14 +128,25 @@ class MemoryLog(ArrivalLog):
         return len(self._rows) >= requests or self._reached.wait(timeout)
 
     def clear(self) -> None:
+        self._open.clear()
+        self._ends.clear()
         self._rows.clear()
 
     @property
     def arrivals(self) -> list[Arrival]:
+        return self.since(0)
+
+    def since(self, first: int) -> list[Arrival]:
+        """Those from this one on: who looks again and again need not read the old ones."""
         return [
-            Arrival(at, wall, _host(host), _text(path), _text(method), _text(agent), number, status, size, conditional)
-            for at, wall, (host, path, method, agent, number, status, size, conditional) in list(self._rows)
-        ]
+            Arrival(
+                at, wall, _host(host), _text(path), _text(method), _text(agent), number, status, size, conditional,
+                address, self._ends[row],
+            )
+            for row, (at, wall, (host, path, method, agent, number, status, size, conditional, address)) in enumerate(
+                self._rows[first:], first
+            )
+        ]  # fmt: skip
 
 
 class _Line(msgspec.Struct):
@@ -132,6 +160,7 @@ class _Line(msgspec.Struct):
     bytes: int = 0
     conditional: bool = False
     wall: float = 0.0
+    address: str = ""
 
 
 class FileLog(ArrivalLog):
@@ -152,10 +181,10 @@ class FileLog(ArrivalLog):
         self._wall = clock.now if clock else time.time
 
     def add(self, row: Row) -> None:
-        host, path, method, agent, number, status, size, conditional = row
+        host, path, method, agent, number, status, size, conditional, address = row
         now, wall = time.monotonic() + self._offset, self._wall()
         who, how = _text(agent), _text(method)
-        line = _Line(now, _host(host), _text(path), who, number, how, status, size, conditional, wall)
+        line = _Line(now, _host(host), _text(path), who, number, how, status, size, conditional, wall, address)
         self._lines.append(self._encode(line))
         if len(self._lines) >= _FLUSH_LINES:
             self.flush()
@@ -164,12 +193,7 @@ class FileLog(ArrivalLog):
     def arrivals(self) -> list[Arrival]:
         """What is in the file; the last half second may be missing while the server runs."""
         lines = msgspec.json.Decoder(list[_Line]).decode(b"[" + b",".join(self._path.read_bytes().splitlines()) + b"]")
-        return [
-            Arrival(
-                x.time, x.wall, x.host, x.path, x.method, x.user_agent, x.connection, x.status, x.bytes, x.conditional
-            )
-            for x in lines
-        ]
+        return [Arrival(**msgspec.structs.asdict(line)) for line in lines]
 
     def flush(self) -> None:
         if self._lines:
