@@ -241,6 +241,28 @@ def test_who_was_replaced_hands_over_what_it_found_and_nothing_else(server: Serv
     run(server, tmp_path, work)
 
 
+def test_who_was_replaced_and_hears_of_the_end_keeps_nothing_of_it(server: Server, tmp_path: Path) -> None:
+    async def work(make: Callable[[str], Agent]) -> None:
+        a, b = make("a"), make("b")
+        await a.begin()
+        await a.holder.reconcile(ALL)
+        a.frontier.add(URLS, 1, 4)
+        a.commit()
+        await a.exchange.flushed(0)
+        await a.session.end()  # as if revoked
+        await b.begin()
+        await b.holder.reconcile([0, 1, 2])
+        await a.holder.drop_lost()
+        assert a.holder.held == 1  # nobody has taken the last one
+        assert a.frontier.counts.urls + b.frontier.counts.urls == len(URLS)
+        assert not a.urls() & b.urls()
+        a.sending.cancel()
+        a.frontier.close()
+        await b.end()
+
+    run(server, tmp_path, work)
+
+
 def test_a_claim_that_led_to_nothing_is_given_up_when_others_are_to_have_it(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

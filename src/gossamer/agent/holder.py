@@ -139,6 +139,16 @@ class Holder:
             self._close(partition)
             self._gone.add(partition)
 
+    async def drop_lost(self) -> None:
+        """This session is over, and perhaps others have taken what was held in it: then it is not kept here."""
+        held = sorted(self._holdings)
+        found = await _some(self._ownership.ours, held)
+        lost = [partition for partition, holding in zip(held, found, strict=True) if holding is None]
+        if lost:
+            self._exchange.drop(lost)
+            self.lose(lost)
+        await self._forget_lost()
+
     async def reconcile(self, wanted: Iterable[int]) -> None:
         """Towards the plan, as far as that is possible now."""
         self.wanted = frozenset(wanted)

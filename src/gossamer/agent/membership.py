@@ -31,7 +31,7 @@ from gossamer.cluster.ownership import Ownership
 from gossamer.cluster.session import Session, Told
 from gossamer.cluster.shared import DRAIN, End, Facts, end_crawl, read_end
 from gossamer.config import Config
-from gossamer.errors import ClusterError, UnavailableError
+from gossamer.errors import ClusterError, SessionLostError, UnavailableError
 from gossamer.frontier.share import Part
 from gossamer.model.url import host_of
 from gossamer.rules.territory import Territory
@@ -327,6 +327,13 @@ class Membership:
 
     async def leave(self) -> None:
         """After the last commit: what it has for others is handed over, then they need not wait for this agent."""
+        try:
+            async with asyncio.timeout(_LAST_WORDS):
+                await self._session.renew()
+        except SessionLostError:
+            await self._forget()
+        except (TimeoutError, UnavailableError):
+            pass
         beating = asyncio.create_task(self._beat())
         try:
             async with asyncio.timeout(_LAST_WORDS):
@@ -341,6 +348,12 @@ class Membership:
             async with asyncio.timeout(_FAREWELL):
                 await self._session.end()
                 await self._members.close()
+
+    async def _forget(self) -> None:
+        """Others have given this agent up, and the crawl has ended before it could come back."""
+        with suppress(TimeoutError, UnavailableError):
+            async with asyncio.timeout(_LAST_WORDS):
+                await self._holder.drop_lost()
 
     def raise_failure(self) -> None:
         if self.failed is not None:
