@@ -10,18 +10,26 @@ from pathlib import Path
 from typing import Any
 
 import agents
+import msgspec
 import pytest
 
 from gossamer.agent import explain, read_progress, read_visits
 from gossamer.agent.changes_together import read_cursors, write_cursors
+from gossamer.agent.held import HELD, Held
 from gossamer.agent.parts import parts
+from gossamer.agent.progress import Progress
 from gossamer.cli import run
+from gossamer.config import Config, FrontierConfig, PolicyConfig
 from gossamer.errors import CrawlDirError, CursorError
+from gossamer.frontier import Frontier
 from gossamer.report.engine import Engine
 from gossamer.report.fact import COLUMNS
 from gossamer.report.report import make_report
 from gossamer.report.site import make_site
 from gossamer.report.views import open_facts
+from gossamer.rules.policy import Policy
+from gossamer.rules.scope import Scope
+from gossamer.rules.territory import Territory
 
 SEEN = {
     "http://a.test/": "fetched",
@@ -175,3 +183,30 @@ def test_agents_number_their_files_alike(tmp_path: Path) -> None:
         open_facts(engine, [tmp_path / "a.parquet", tmp_path / "b.parquet"])
         found = engine.rows("SELECT url, fetched_at FROM pages ORDER BY url")
     assert found == [("http://u.test/", 2.0), ("http://v.test/", 2.0)]
+
+
+def test_of_two_directories_that_have_a_partition_the_one_that_held_it_later_is_right(tmp_path: Path) -> None:
+    """Though the other one, which had lost it, was the last to commit."""
+    urls = [f"http://{name}.test/" for name in "abc"]
+    territory = Territory(16)
+    places = [territory.partition(f"{name}.test") for name in "abc"]
+    for name, tokens, seen in (
+        ("a2", {places[0]: 7, places[1]: 8, places[2]: 1}, urls),
+        ("a1", {places[0]: 3, places[1]: 9}, [*urls[:2], "http://a.test/old"]),
+    ):
+        at = tmp_path / "agents" / name
+        at.mkdir(parents=True)
+        (at / "gossamer.toml").write_text(Config().to_toml())
+        frontier = Frontier(
+            at / "frontier", FrontierConfig(partitions=16), Policy(PolicyConfig()), Scope("any"), None, 0.0
+        )
+        frontier.add(seen, 0, 4)
+        progress = Progress(
+            urls=len(seen), queued=len(seen), hosts=2, pages=5, updated_at=100.0 if name == "a1" else 50.0
+        )
+        encode = msgspec.msgpack.encode
+        frontier.commit({HELD: encode(Held(tokens=tokens)), "progress": encode(progress)})
+        frontier.close()
+    assert sorted(visit.url for visit in read_visits(tmp_path)) == urls
+    whole = read_progress(tmp_path)
+    assert (whole.urls, whole.queued, whole.hosts, whole.pages) == (3, 3, 3, 10)

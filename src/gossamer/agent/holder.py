@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from gossamer.agent.exchange import Exchange
+from gossamer.agent.held import Held, read_held
 from gossamer.cluster.batch import Group, decode
 from gossamer.cluster.checkpoints import Checkpoint, Checkpoints
 from gossamer.cluster.ending import ended
@@ -32,15 +33,6 @@ _AT_ONCE: Final = 16  # partitions that come or go together
 _LOOK_EVERY: Final = 0.02  # seconds, for what is in hand
 _LONGEST: Final = 5.0  # seconds for which what is in hand is waited for
 _PATIENCE: Final = 3.0  # for the log
-
-
-class Kept(msgspec.Struct):
-    """What each commit says of the partitions here: up to which place of the log they have what others sent, and the
-    tokens under which they were held last: of two directories that have one, the higher is right.
-    """
-
-    taken: dict[int, int] = {}
-    tokens: dict[int, int] = {}
 
 
 class Holder:
@@ -106,12 +98,12 @@ class Holder:
         """For the commit."""
         taken, tokens = self._exchange.taken, self._exchange.tokens
         here = {partition: taken.get(partition, 0) for partition in self._here}
-        return msgspec.msgpack.encode(Kept(here, {partition: tokens.get(partition, 0) for partition in here}))
+        return msgspec.msgpack.encode(Held(here, {partition: tokens.get(partition, 0) for partition in here}))
 
     async def resume(self, stored: bytes | None) -> None:
         """Claim again what was here when this directory was last used; to be done before anything is sent."""
         await self._run(self._moving.drop(partition) for partition in self._moving.leftovers())
-        kept = Kept() if stored is None else msgspec.msgpack.decode(stored, type=Kept)
+        kept = read_held(stored)
         self._here = set(kept.taken)
         holdings = await _some(self._ownership.take, sorted(kept.taken))
         lost = []

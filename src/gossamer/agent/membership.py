@@ -15,6 +15,7 @@ from typing import Any, Final
 from gossamer.agent.agent import Agent
 from gossamer.agent.deadline import QUIET, Deadline, deadline_file
 from gossamer.agent.exchange import Exchange
+from gossamer.agent.held import HELD
 from gossamer.agent.holder import Holder
 from gossamer.agent.later import Later
 from gossamer.agent.leading import Leading
@@ -37,7 +38,6 @@ from gossamer.model.url import host_of
 from gossamer.rules.territory import Territory
 
 _HOME: Final = "home"  # in the frontier: a nonce that says that it is this directory
-_KEPT: Final = "cluster"  # in the frontier: the partitions that are there
 _LOOK_EVERY: Final = 0.25  # seconds
 _LAST_WORDS: Final = 2.0  # seconds for what is still to be sent at the end
 _FAREWELL: Final = 1.0
@@ -124,7 +124,7 @@ class Membership:
         agent.fence(self._session.may_fetch)
         beating = asyncio.create_task(self._beat())
         try:
-            await self._holder.resume(frontier.meta(_KEPT))
+            await self._holder.resume(frontier.meta(HELD))
             await self._check_log()
         finally:
             await ended([beating])
@@ -191,7 +191,7 @@ class Membership:
         return self._holder.held
 
     def notes(self) -> dict[str, bytes]:
-        return {_HOME: self._home.encode(), _KEPT: self._holder.kept()}
+        return {_HOME: self._home.encode(), HELD: self._holder.kept()}
 
     def limit(self, config: Config) -> None:
         """What the settings say."""

@@ -11,10 +11,11 @@ from typing import Final
 import msgspec
 
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.held import HELD, read_held
 from gossamer.agent.progress import Progress
 from gossamer.errors import CrawlDirError
 from gossamer.frontier.reader import FrontierReader
-from gossamer.model import VisitRecord
+from gossamer.model import State, VisitRecord
 
 AGENTS: Final = "agents"
 
@@ -67,8 +68,7 @@ def progress_of(directory: CrawlDir, frontier: FrontierReader) -> Progress:
 def opened(home: Path) -> Iterator[list[Part]]:
     """Every part, the one with the newest commit first.
 
-    Where two know the same URL, its partition has moved from one to the other, and the first that knows it is right:
-    an agent that lost a partition by dying has not committed since.
+    Where two know the same URL, its partition has moved from one to the other, and the one that held it later is right.
     """
     with tempfile.TemporaryDirectory(prefix="gossamer-") as scratch, ExitStack() as open_:
         found = []
@@ -77,7 +77,30 @@ def opened(home: Path) -> Iterator[list[Part]]:
             frontier = FrontierReader(directory.frontier, own)
             open_.callback(frontier.close)
             found.append(Part(directory, frontier, progress_of(directory, frontier)))
+        _hide(found)
         yield sorted(found, key=lambda part: -part.progress.updated_at)
+
+
+def _hide(parts: Sequence[Part]) -> None:
+    """What a directory has of partitions that another one held later is not to be seen."""
+    tokens = [read_held(part.frontier.meta(HELD)).tokens for part in parts]
+    last: dict[int, int] = {}
+    for held in tokens:
+        for partition, token in held.items():
+            last[partition] = max(last.get(partition, 0), token)
+    for part, held in zip(parts, tokens, strict=True):
+        part.frontier.hidden = frozenset(each for each, token in held.items() if token < last[each])
+        if part.frontier.hidden:
+            _recount(part)
+
+
+def _recount(part: Part) -> None:
+    """Of the URLs and hosts that are to be seen; pages were stored here all the same."""
+    outcomes, progress = part.frontier.outcomes(), part.progress
+    progress.urls = outcomes.total()
+    progress.queued = sum(count for (state, *_), count in outcomes.items() if state is State.QUEUED)
+    progress.excluded = sum(count for (state, *_), count in outcomes.items() if state is State.EXCLUDED)
+    progress.hosts = sum(1 for _ in part.frontier.hosts())
 
 
 def visit_in(frontiers: Sequence[FrontierReader]) -> Callable[[str], VisitRecord | None]:

@@ -136,6 +136,7 @@ class FrontierReader:
 
     def __init__(self, path: Path, scratch: Path) -> None:
         self._database = ReadOnlyDatabase(path, scratch)
+        self.hidden: frozenset[int] = frozenset()  # partitions that are here, and of which others know more
 
     def meta(self, name: str) -> bytes | None:
         return self._database.visit(keys.META + name.encode())
@@ -158,8 +159,9 @@ class FrontierReader:
         moving = {
             keys.taking_prefix(key) for key, value in self._database.scan_visits(keys.TAKING) if value == keys.COMES
         }
-        for partition in map(keys.partition_prefix, range(self.counts().partitions) if wanted is None else wanted):
-            if partition not in moving:
+        for number in range(self.counts().partitions) if wanted is None else wanted:
+            partition = keys.partition_prefix(number)
+            if partition not in moving and number not in self.hidden:
                 yield partition
 
     def visits(self, state: State | None = None, partitions: Iterable[int] | None = None) -> Iterator[VisitRecord]:
@@ -171,7 +173,8 @@ class FrontierReader:
 
     def holds(self, partition: int) -> bool:
         """Whether there is a visit of this partition."""
-        return next(self._database.scan_visits(keys.partition_prefix(partition) + b"v"), None) is not None
+        rows = self._database.scan_visits(keys.partition_prefix(partition) + b"v")
+        return partition not in self.hidden and next(rows, None) is not None
 
     def holds_host(self, name: str) -> bool:
         """Whether there is a visit of the partition that the host is in; otherwise the partition is another agent's."""
@@ -186,6 +189,8 @@ class FrontierReader:
         return Counter({keys.read_outcome(outcome): count for outcome, count in packed.items()})
 
     def visit(self, url: str) -> VisitRecord | None:
+        if self.hidden and self._partition(host_of(url)) in self.hidden:
+            return None
         key = self._key(url)
         value = self._database.visit(key)
         return None if value is None else keys.read_visit(key, value)
