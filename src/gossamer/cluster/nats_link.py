@@ -203,13 +203,17 @@ class Link:
 
     async def make_stream(self, name: str, config: Mapping[str, object]) -> None:
         """One that is there stays as it is."""
-        answer = await self.ask(f"$JS.API.STREAM.CREATE.{name}", config)
-        try:
-            error = msgspec.json.decode(answer, type=_Ack).error
-        except msgspec.MsgspecError as wrong:
-            raise self._unavailable(name, wrong) from wrong
-        if error is not None and error.err_code != _NAME_IN_USE:
-            raise self._unavailable(name, OSError(f"{error.description} ({error.err_code})"))
+        for rest in (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 0.0):
+            answer = await self.ask(f"$JS.API.STREAM.CREATE.{name}", config)
+            try:
+                error = msgspec.json.decode(answer, type=_Ack).error
+            except msgspec.MsgspecError as wrong:
+                raise self._unavailable(name, wrong) from wrong
+            if error is None or error.err_code == _NAME_IN_USE:
+                return
+            await asyncio.sleep(rest)  # files of one that was of this name may not be gone yet
+        assert error is not None
+        raise self._unavailable(name, OSError(f"{error.description} ({error.err_code})"))
 
     async def last(self, stream: str, subject: str) -> Stored | None:
         """The last message on `subject`, asked of the stream's leader: a follower may be behind."""
