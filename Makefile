@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
 
-$(VENV)/.installed: requirements.txt pyproject.toml
+$(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt

@@ -299,7 +299,7 @@ class HostQueue:
         self.pages = record.pages
 
     def record(self) -> keys.HostRecord:
-        done = [done for level in self.levels.values() if (done := level.done()) is not None]
+        done = [each for level in self.levels.values() if (each := level.done()) is not None]
         return keys.HostRecord(
             self.due,
             self.crawl_delay,

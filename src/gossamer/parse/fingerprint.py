@@ -28,53 +28,30 @@ _MARKUP: Final = re.compile(
 )
 
 
-def content_keys(body: bytes, host: str) -> tuple[bytes, ...]:
-    """Pages that have one in common have the same body; or the same but for the names of their own hosts, by which the
-    pages of two aliases of a host differ.
-    """
-    name = host.encode()
-    if b"." in name and name in body:
-        return xxh3_128_digest(body)[:_KEY], xxh3_128_digest(body.replace(name, b""))[:_KEY]
-    return (xxh3_128_digest(body)[:_KEY],)
+def names_here(body: bytes, host: bytes) -> bool:
+    """Whether the name of a host, which has a dot in it, stands in a page."""
+    return b"." in host and host in body
 
 
-def fingerprint(body: bytes, dated: bool = False) -> int:
-    """Of a page's words, in whatever encoding they are; 0 when it has too few. Addresses shown as text are no words.
-
-    `dated`: the page is that of a month or a day. If it says little, a few words may differ, and numbers say nothing:
-    pages of an empty calendar differ in the name of the month.
-    """
-    text = _MARKUP.sub(b" ", body[:_READ]).lower()
-    words = _sample(text.split())
-    if b"/" in text:
-        words = [word for word in words if b"/" not in word]
-    if len(words) < _LEAST:
-        return 0
-    if dated and len(few := {word for word in words if not word.strip(b".,:;()").isdigit()}) <= _FEW:
-        return sum(1 << bit for bit in {xxh3_64_intdigest(word) & 63 for word in few})
-    votes = b"".join(map(xxh3_64_digest, map(b" ".join, pairwise(words))))
-    return _majority(int.from_bytes(votes, "little"), len(votes) // 8)
+def words_here(page: bytes) -> list[bytes]:
+    """The words of a page in lower case, in whatever encoding they are, without its markup."""
+    return _MARKUP.sub(b" ", page).lower().split()
 
 
-def _sample(words: list[bytes]) -> list[bytes]:
-    """Blocks of neighbouring words, so that a word more or less moves each a little and no more."""
-    if len(words) <= _BLOCKS * _BLOCK:
-        return words
-    step = (len(words) - _BLOCK) / (_BLOCKS - 1)
-    starts = [int(step * number) for number in range(_BLOCKS)]
-    return [word for start in starts for word in words[start : start + _BLOCK]]
-
-
-def _majority(votes: int, count: int) -> int:
-    """The bits that more than half of `count` numbers of 64 bits have, which stand side by side in `votes`.
+def majority_here(votes: bytes) -> int:
+    """The bits that more than half of some numbers of 64 bits have, which stand one after the other, low bytes first.
 
     All are added at once: every 16th bit is taken out, so that each has 16 bits to be counted in, and the upper half of
     the numbers is laid over the lower one until one is left.
     """
+    count = len(votes) // 8
+    if not count:
+        return 0
+    numbers = int.from_bytes(votes, "little")
     every_16th, folds = _plan((count - 1).bit_length())
     found, half = 0, count // 2
     for bit in range(16):
-        sums = votes >> bit & every_16th
+        sums = numbers >> bit & every_16th
         for shift, lower in folds:
             sums = (sums >> shift) + (sums & lower)
         for lane in _LANES:
@@ -89,3 +66,44 @@ def _plan(doublings: int) -> tuple[int, list[tuple[int, int]]]:
     numbers = 1 << doublings
     folds = [64 * (numbers >> fold) for fold in range(1, doublings + 1)]
     return int.from_bytes(b"\1\0" * 4 * numbers, "little"), [(shift, (1 << shift) - 1) for shift in folds]
+
+
+try:
+    from gossamer.parse import _fingerprint
+
+    names, words, majority = _fingerprint.names, _fingerprint.words, _fingerprint.majority
+except ImportError:  # no compiler was at hand when it was installed
+    names, words, majority = names_here, words_here, majority_here
+
+
+def content_keys(body: bytes, host: str) -> tuple[bytes, ...]:
+    """Pages that have one in common have the same body; or the same but for the names of their own hosts, by which the
+    pages of two aliases of a host differ.
+    """
+    name = host.encode()
+    if names(body, name):
+        return xxh3_128_digest(body)[:_KEY], xxh3_128_digest(body.replace(name, b""))[:_KEY]
+    return (xxh3_128_digest(body)[:_KEY],)
+
+
+def fingerprint(body: bytes, dated: bool = False) -> int:
+    """Of a page's words, in whatever encoding they are; 0 when it has too few. Addresses shown as text are no words.
+
+    `dated`: the page is that of a month or a day. If it says little, a few words may differ, and numbers say nothing:
+    pages of an empty calendar differ in the name of the month.
+    """
+    found = [word for word in _sample(words(body[:_READ])) if b"/" not in word]
+    if len(found) < _LEAST:
+        return 0
+    if dated and len(few := {word for word in found if not word.strip(b".,:;()").isdigit()}) <= _FEW:
+        return sum(1 << bit for bit in {xxh3_64_intdigest(word) & 63 for word in few})
+    return majority(b"".join(map(xxh3_64_digest, map(b" ".join, pairwise(found)))))
+
+
+def _sample(words: list[bytes]) -> list[bytes]:
+    """Blocks of neighbouring words, so that a word more or less moves each a little and no more."""
+    if len(words) <= _BLOCKS * _BLOCK:
+        return words
+    step = (len(words) - _BLOCK) / (_BLOCKS - 1)
+    starts = [int(step * number) for number in range(_BLOCKS)]
+    return [word for start in starts for word in words[start : start + _BLOCK]]

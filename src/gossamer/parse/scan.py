@@ -1,7 +1,9 @@
 """The hot path: the links of a page without building its tree.
 
-One pattern (`grammar`) reads the page; a plain href costs no more than a concatenation. On anything unusual the scanner
-gives way to the whole parser, so that what it finds is always what the parser would find: tests hold it to that.
+A compiled module (`_links.c`) reads what most pages are made of. What it does not know, and all pages where it was not
+built, are read by one pattern (`grammar`), in which a plain href costs no more than a concatenation. On anything
+unusual that gives way to the whole parser, so that what is found is always what the parser would find: tests hold all
+three to that.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ import msgspec
 
 from gossamer.model.url import MAX_LENGTH, normalize, split
 from gossamer.parse.directives import ROBOTS_NAMES, is_nofollow, keyword, refresh_target, robots_rules
-from gossamer.parse.grammar import LINKS
 from gossamer.parse.labels import encoding_of
 from gossamer.parse.limits import MAX_ATTRIBUTES, MAX_LINKS, cut
 from gossamer.parse.links import FOLLOWED, base_of
@@ -23,6 +24,11 @@ from gossamer.parse.mime import charset_label, essence
 from gossamer.parse.prescan import READ, xml_encoding
 from gossamer.parse.references import unescape
 from gossamer.parse.tokens import ATTRIBUTE
+
+try:
+    from gossamer.parse import _links as compiled
+except ImportError:  # no compiler was at hand when it was installed
+    compiled = None  # type: ignore[assignment]
 
 DEFAULT_KINDS: Final = FOLLOWED
 _CACHED: Final = 65_536
@@ -63,22 +69,43 @@ class _GiveWay(Exception):
     """The page needs the whole parser."""
 
 
+def may_scan_here(body: bytes, head: int) -> bool:
+    """Whether the bytes of a page that look like markup are that: none of them shows another kind of encoding, nor does
+    a declaration in the first `head` bytes.
+    """
+    if b"\0" in body or b"\x1b" in body or body[:1] in (b"\xfe", b"\xff"):
+        return False
+    # The prescan for a declaration sees meta elements where nobody else does: in scripts and comments.
+    start = body[:head].lower()
+    position = start.find(b"charset")
+    while position >= 0:
+        if _declares_replaced(start, position):
+            return False
+        position = start.find(b"charset", position + 1)
+    return True
+
+
 class LinkScanner:
     """Finds the links to follow, page after page.
 
-    Invariant: `scan` gives the links that the whole parser gives, whichever of the two has read the page. Only their
+    Invariant: `scan` gives the links that the whole parser gives, whoever has read the page. Only their
     order may differ, where a tree builder moves a link out of a table in which it may not stand; and of more than
     MAX_LINKS links the two may not read the same.
     What it remembers is bounded: the last absolute links of ordinary length.
     """
 
-    __slots__ = ("_absolute", "_follow", "_obey", "_types")
+    __slots__ = ("_absolute", "_flags", "_follow", "_obey", "_types")
 
-    def __init__(self, follow: frozenset[str] = DEFAULT_KINDS, obey_nofollow: bool = True) -> None:
+    def __init__(
+        self, follow: frozenset[str] = DEFAULT_KINDS, obey_nofollow: bool = True, compiles: bool = compiled is not None
+    ) -> None:
         self._follow = follow
         self._obey = obey_nofollow
         self._absolute: dict[bytes, str | None] = {}
         self._types: dict[str | None, _Look] = {}
+        self._flags = -1  # for the compiled module; -1: without it
+        if compiles:
+            self._flags = compiled.OBEY * obey_nofollow | compiled.AREA * ("area" in follow)
 
     def scan(self, body: bytes, url: str, content_type: str | None) -> Found:
         """`url` is the page's own, normalised."""
@@ -97,18 +124,12 @@ class LinkScanner:
             if len(self._types) >= _TYPES:
                 self._types.clear()
             look = self._types[content_type] = self._look_for(content_type)
-        if look is _Look.NO or b"\0" in body or b"\x1b" in body or body[:1] in (b"\xfe", b"\xff"):
+        if look is _Look.NO:
             return False
-        if look is _Look.BODY:
-            return True
-        # The prescan for a declaration sees meta elements where nobody else does: in scripts and comments.
-        head = body[:READ].lower()
-        position = head.find(b"charset")
-        while position >= 0:
-            if _declares_replaced(head, position):
-                return False
-            position = head.find(b"charset", position + 1)
-        return not head.startswith(b"<?xml") or xml_encoding(body) != "replacement"
+        declares = READ if look is _Look.HEAD else 0
+        if not (may_scan_here if self._flags < 0 else compiled.may_scan)(body, declares):
+            return False
+        return not declares or not body.startswith(b"<?xml") or xml_encoding(body) != "replacement"
 
     def _look_for(self, content_type: str | None) -> _Look:
         if not ("a" in self._follow <= FOLLOWED) or content_type is None or essence(content_type) != "text/html":
@@ -119,6 +140,22 @@ class LinkScanner:
         return _Look.NO if name in _NOT_ASCII else _Look.BODY
 
     def _scan(self, body: bytes, url: str, content_type: str | None) -> Found:
+        if self._flags < 0:
+            return self._match(body, url, content_type)
+        page = _Reading(body, content_type, url)
+        urls = compiled.links(
+            cut(body), url, self._absolute, self._remember, self._look, normalize, page, self._flags, MAX_ATTRIBUTES,
+            MAX_LINKS,
+        )  # fmt: skip
+        if urls is None:
+            return self._match(body, url, content_type)
+        if not (page.found.nofollow and self._obey):
+            page.found.urls = urls
+        return page.found
+
+    def _match(self, body: bytes, url: str, content_type: str | None) -> Found:
+        from gossamer.parse.grammar import LINKS  # for what the compiled module does not know: it takes 20 ms to make
+
         page = _Reading(body, content_type, url)
         origin, _ = split(url)
         base = url

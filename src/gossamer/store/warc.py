@@ -1,6 +1,6 @@
 """WARC 1.1 records, one gzip member each.
 
-Written by hand because the record of a page is the same few lines each time: formatting them costs less than the
+Written by hand because the record of a page is the same few lines each time: putting them together costs less than the
 objects of a general writer, and isal's deflate costs a fifth of zlib's (docs/decisions/0006-isal.md).
 """
 
@@ -16,7 +16,8 @@ from isal import isal_zlib
 from gossamer.model import Page
 
 _GZIP = 31  # wbits: a gzip member
-_IDENTICAL, _NOT_MODIFIED = b"identical-payload-digest", b"server-not-modified"  # profiles of revisit records
+_PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
+_IDENTICAL, _NOT_MODIFIED = _PROFILES + "identical-payload-digest", _PROFILES + "server-not-modified"
 _SMALL = 0  # level for records of a few hundred bytes: a better one costs more time than it saves bytes
 
 
@@ -24,9 +25,12 @@ _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _SHIFTS = range(150, -1, -10)
 
+Fields = tuple[str | bytes, ...]
+"""Names and values in turn; what has no value is not written."""
 
-def compress(parts: tuple[bytes, ...], level: int) -> bytes:
-    packed: bytes = isal_zlib.compress(b"".join(parts), level, _GZIP)
+
+def compress(record: bytes, level: int) -> bytes:
+    packed: bytes = isal_zlib.compress(record, level, _GZIP)
     return packed
 
 
@@ -34,11 +38,27 @@ def payload_digest(payload: bytes) -> bytes:
     return sha1(payload, usedforsecurity=False).digest()
 
 
-def spelled(digest: bytes) -> str:
+def spelled_here(digest: bytes) -> str:
     """`sha1:` in base32, as web archives have it; two letters at a time, which is twice as fast as base64.b32encode."""
     number = int.from_bytes(digest, "big")
     pairs = _PAIRS
     return "sha1:" + "".join([pairs[number >> shift & 1023] for shift in _SHIFTS])
+
+
+def record_here(fields: Fields, block: bytes, body: bytes) -> bytes:
+    """A whole record, whose content is `block` and `body`."""
+    texts = [field.encode() if isinstance(field, str) else field for field in fields]
+    lines = [b"%b: %b\r\n" % (name, value) for name, value in zip(texts[::2], texts[1::2], strict=True) if value]
+    length = b"Content-Length: %d\r\n\r\n" % (len(block) + len(body))
+    return b"".join((b"WARC/1.1\r\n", *lines, length, block, body, b"\r\n\r\n"))
+
+
+try:  # both are done for every page
+    from gossamer.store import _records
+
+    record, spelled = _records.record, _records.spelled
+except ImportError:  # no compiler was at hand when it was installed
+    record, spelled = record_here, spelled_here
 
 
 def read_digest(text: str) -> bytes:
@@ -55,12 +75,12 @@ class RecordIds:
 
     def __init__(self) -> None:
         noise = os.urandom(10).hex()
-        self._prefix = f"{noise[:8]}-{noise[8:12]}-4{noise[12:15]}-8{noise[15:18]}-".encode()
+        self._prefix = f"<urn:uuid:{noise[:8]}-{noise[8:12]}-4{noise[12:15]}-8{noise[15:18]}-"
         self._count = int.from_bytes(os.urandom(5), "big")
 
-    def next(self) -> bytes:
+    def next(self) -> str:
         self._count += 1
-        return b"<urn:uuid:%b%012x>" % (self._prefix, self._count)
+        return f"{self._prefix}{self._count:012x}>"
 
 
 class Dates:
@@ -71,15 +91,15 @@ class Dates:
 
     def __init__(self) -> None:
         self._second = -1
-        self._text = b""
+        self._text = ""
 
-    def format(self, seconds: float) -> bytes:
+    def format(self, seconds: float) -> str:
         seconds += 1e-6  # a number read from a date may be a little below it
         whole = int(seconds)
         if whole != self._second:
             self._second = whole
-            self._text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)).encode()
-        return b"%b.%03dZ" % (self._text, int((seconds - whole) * 1000))
+            self._text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+        return f"{self._text}.{int((seconds - whole) * 1000):03d}Z"
 
 
 class RecordWriter:
@@ -93,44 +113,32 @@ class RecordWriter:
 
     def warcinfo(self, filename: str, fields: dict[str, str], now: float) -> bytes:
         block = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
-        head = (
-            b"WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\nWARC-Filename: %b\r\n"
-            b"Content-Type: application/warc-fields\r\nContent-Length: %d\r\n\r\n"
-            % (self._ids.next(), self._dates.format(now), filename.encode(), len(block))
-        )
-        return compress((head, block, b"\r\n\r\n"), _SMALL)
+        named = (
+            "WARC-Type", "warcinfo", "WARC-Record-ID", self._ids.next(), "WARC-Date", self._dates.format(now),
+            "WARC-Filename", filename, "Content-Type", "application/warc-fields",
+        )  # fmt: skip
+        return compress(record(named, block, b""), _SMALL)
 
     def page(self, page: Page, digest: str, same_as: tuple[str, float] | None = None) -> tuple[bytes, bytes]:
         """The response record, or a revisit of the URL and moment `same_as`, and the request record or nothing."""
         date = self._dates.format(page.fetched_at)
-        url = page.url.encode()
-        response_id = self._ids.next()
-        truncated = b"WARC-Truncated: %b\r\n" % page.truncated.encode() if page.truncated else b""
-        protocol = b"WARC-Protocol: %b\r\n" % page.protocol if page.protocol else b""
-        address = b"WARC-IP-Address: %b\r\n" % page.address.encode() if page.address else b""
-        kind, raw = b"response", page.raw
+        url, response_id = page.url, self._ids.next()
+        kind, raw, profile, first, first_date = "response", page.raw, "", "", ""
         if same_as is not None:
-            kind, raw = self._revisit(_NOT_MODIFIED if page.status == 304 else _IDENTICAL, *same_as), b""
-        head = (
-            b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\nWARC-Target-URI: %b\r\n"
-            b"%b%b%bWARC-Payload-Digest: %b\r\nContent-Type: application/http;msgtype=response\r\n"
-            b"Content-Length: %d\r\n\r\n"
-            % (kind, response_id, date, url, address, protocol, truncated, digest.encode(), len(page.head) + len(raw))
-        )
-        response = compress((head, page.head, raw, b"\r\n\r\n"), self._level)
+            kind, raw, profile = "revisit", b"", _NOT_MODIFIED if page.status == 304 else _IDENTICAL
+            first, first_date = same_as[0], self._dates.format(same_as[1])
+        response = (
+            "WARC-Type", kind, "WARC-Profile", profile, "WARC-Refers-To-Target-URI", first,
+            "WARC-Refers-To-Date", first_date, "WARC-Record-ID", response_id, "WARC-Date", date, "WARC-Target-URI", url,
+            "WARC-IP-Address", page.address, "WARC-Protocol", page.protocol, "WARC-Truncated", page.truncated,
+            "WARC-Payload-Digest", digest, "Content-Type", "application/http;msgtype=response",
+        )  # fmt: skip
+        packed = compress(record(response, page.head, raw), self._level)
         if not self._requests:
-            return response, b""
-        head = (
-            b"WARC/1.1\r\nWARC-Type: request\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\nWARC-Target-URI: %b\r\n"
-            b"WARC-Concurrent-To: %b\r\n%bContent-Type: application/http;msgtype=request\r\nContent-Length: %d\r\n\r\n"
-            % (self._ids.next(), date, url, response_id, protocol, len(page.request))
-        )
-        return response, compress((head, page.request, b"\r\n\r\n"), _SMALL)
-
-    def _revisit(self, profile: bytes, url: str, fetched_at: float) -> bytes:
-        """The type of a record whose payload is in another one, and the lines that say in which."""
-        return (
-            b"revisit\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/%b\r\n"
-            b"WARC-Refers-To-Target-URI: %b\r\nWARC-Refers-To-Date: %b"
-            % (profile, url.encode(), self._dates.format(fetched_at))
-        )
+            return packed, b""
+        request = (
+            "WARC-Type", "request", "WARC-Record-ID", self._ids.next(), "WARC-Date", date, "WARC-Target-URI", url,
+            "WARC-Concurrent-To", response_id, "WARC-Protocol", page.protocol,
+            "Content-Type", "application/http;msgtype=request",
+        )  # fmt: skip
+        return packed, compress(record(request, page.request, b""), _SMALL)

@@ -1,0 +1,3 @@
+from array import array
+
+def fresh(table: array[int], urls: list[str], /) -> list[str]: ...
