@@ -82,6 +82,28 @@ def test_references_of_any_form(references: list[str], url: str, quote: str) -> 
     the_same(page.encode(), url, "text/html; charset=utf-8")
 
 
+_HOST = st.text("aAz09-.", max_size=12) | st.lists(st.integers(0, 300), min_size=2, max_size=5).map(
+    lambda parts: ".".join(map(str, parts))
+)
+_ABSOLUTE = st.builds(
+    "{}://{}{}/{}".format,
+    st.sampled_from(["http", "https", "HTTP", "Https"]),
+    _HOST
+    | st.sampled_from(
+        ["xn--a", "a.xn--b.c", "a" * 63, "a" * 64, "a." * 9 + "b", "a." * 10 + "b", "1.2.3.4", "01.2.3.4"]
+    ),
+    st.sampled_from(["", ":", ":80", ":443", ":8080", ":0", ":01", ":59999", ":60000", ":65536", ":1a"]),
+    st.text("ab/.~%?;", max_size=8),
+)
+
+
+@built
+@given(st.lists(_ABSOLUTE, max_size=5))
+@settings(max_examples=800, deadline=None, derandomize=True)
+def test_absolute_references(references: list[str]) -> None:
+    the_same("".join(f'<a href="{each}">' for each in references).encode(), URLS[1], "text/html")
+
+
 @built
 @pytest.mark.parametrize("length", [62, 63, 64, 65, 1500, 2000, 2083, 9000])
 def test_long_references(length: int) -> None:
@@ -145,7 +167,7 @@ def test_what_a_callback_raises_comes_through() -> None:
         raise RuntimeError("from the callback")
 
     arguments = {}, fail, fail, fail, None, 0, 256, 50_000  # type: ignore[var-annotated]
-    for page in (b'<a href="http://o.example/">', b"<iframe src=x></iframe>", b'<a href="a b">'):
+    for page in (b'<a href="http://O.example/">', b"<iframe src=x></iframe>", b'<a href="a b">'):
         with pytest.raises(RuntimeError, match="from the callback"):
             compiled.links(page, URLS[0], *arguments)  # type: ignore[arg-type]
 

@@ -125,9 +125,9 @@ def test_absolute_links_are_remembered_in_bounds(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(scan_module, "_CACHED", 3)
     scanner = LinkScanner()
     for number in (1, 2, 1, 2, 3, 1, 4, 1):
-        scanner.scan(b'<a href="http://o.example/%d">' % number, URL, HTML)
+        scanner.scan(b'<a href="http://O.example/%d">' % number, URL, HTML)
     # 4 did not fit any more, so everything was forgotten before it.
-    assert calls == [f"http://o.example/{number}" for number in (1, 2, 3, 4, 1)]
+    assert calls == [f"http://O.example/{number}" for number in (1, 2, 3, 4, 1)]
 
 
 def test_plain_paths_are_joined_without_normalising(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,8 +62,75 @@ static int add_joined(page *here, Py_ssize_t base, text reference, Py_ssize_t le
     return add(here, url);
 }
 
+/* Whether a name in lower case, up to a slash or colon, is plain: its last label is no number, which may be an address, and
+ * none is in punycode.
+ */
+static int is_plain_host(text at, text end)
+{
+    int labels = 0;
+    text label = at;
+    for (;; at++) {
+        if (at < end && *at != '.') {
+            if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9') || *at == '-'))
+                return 0;
+            continue;
+        }
+        if (at == label || at - label > 63 || (at - label > 3 && !memcmp(label, "xn--", 4)))
+            return 0;
+        if (at == end)
+            return labels <= 9 && *label >= 'a' && *label <= 'z';
+        labels++;
+        label = at + 1;
+    }
+}
+
+/* Whether it is an IPv4 address as it is usually written. */
+static int is_plain_address(text at, text end)
+{
+    for (int part = 0; part < 4; part++) {
+        int number = 0;
+        text start = at;
+        while (at < end && *at >= '0' && *at <= '9' && at - start < 4)
+            number = 10 * number + *at++ - '0';
+        if (at == start || at - start > 3 || number > 255 || (*start == '0' && at - start > 1))
+            return 0;
+        if (part < 3 && (at == end || *at++ != '.'))
+            return 0;
+    }
+    return at == end;
+}
+
+/* Whether a port, from behind the colon, is written as usual, and no scheme's own. */
+static int is_plain_port(text at, text end)
+{
+    Py_ssize_t digits = end - at;
+    if (digits < 1 || digits > 5 || *at == '0' || (digits == 5 && *at > '5'))
+        return 0;
+    for (text each = at; each < end; each++)
+        if (*each < '0' || *each > '9')
+            return 0;
+    return !(digits == 2 && !memcmp(at, "80", 2)) && !(digits == 3 && !memcmp(at, "443", 3));
+}
+
+/* Whether a URL is written as it is normalised: `http://name:8080/plain/path`. */
+static int is_normal(text at, text end)
+{
+    if (end - at > LONGEST || end - at < 9 || memcmp(at, "http", 4))
+        return 0;
+    at += at[4] == 's' ? 8 : 7;
+    text slash = memchr(at, '/', end - at);
+    if (slash == NULL || memcmp(at - 3, "://", 3) || !is_plain(slash + 1, end))
+        return 0;
+    text colon = memchr(at, ':', slash - at), host_end = colon == NULL ? slash : colon;
+    if (colon != NULL && !is_plain_port(colon + 1, slash))
+        return 0;
+    return is_plain_host(at, host_end) || is_plain_address(at, host_end);
+}
+
 static int add_absolute(page *here, text reference, Py_ssize_t length)
 {
+    if (is_normal(reference, reference + length))
+        return add(here, PyUnicode_DecodeASCII((const char *)reference, length, NULL));
     PyObject *written = PyBytes_FromStringAndSize((const char *)reference, length);
     if (written == NULL)
         return -1;
