@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +198,16 @@ def test_a_full_disk_is_left_out(tmp_path: Path) -> None:
     store.close()
     assert len(lines(tmp_path / "a")) == before
     assert len(lines(tmp_path / "b")) == 18 + (1 - before)
+
+
+def test_a_system_that_takes_little_at_a_time_gets_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "writev", lambda file, pieces: write(file, b"".join(pieces)[:100]))
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:3333]))
+    store = open_store(tmp_path)
+    for number in range(2000):  # more pieces than one call may have
+        store.append(page(number))
+    store.sync()
+    store.close()
+    assert [url for url, _ in responses(tmp_path)] == [f"http://a.test/p{number}" for number in range(2000)]
+    assert len(lines(tmp_path)) == 2000

@@ -19,16 +19,24 @@ from gossamer.store.warc import RecordWriter, spelled
 
 _RESERVE = 64 << 20  # bytes: a disk with less left gets no more pages while another has more
 _FLUSH = 1 << 20  # bytes gathered before they are handed to the file
+_PIECES = min(os.sysconf("SC_IOV_MAX"), 1024)  # in one call
 
 
 _NUMBERED = re.compile(r"gossamer-(\d{5,})\.(?:warc\.gz|cdxj)")
 
 
-def _write(file: BinaryIO, data: bytes) -> None:
-    """All of it: an unbuffered file may take less at a time."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[file.write(rest) :]
+def _write(file: BinaryIO, pieces: list[bytes]) -> None:
+    """All of them, in as few calls as the system allows, and without putting them together first. It may take less than
+    it is given at a time.
+    """
+    descriptor = file.fileno()
+    for first in range(0, len(pieces), _PIECES):
+        some = pieces[first : first + _PIECES]
+        rest = os.writev(descriptor, some) - sum(map(len, some))
+        if rest:
+            data = memoryview(b"".join(some))
+            while rest:
+                rest += os.write(descriptor, data[rest:])
 
 
 def file_name(number: int) -> str:
@@ -143,8 +151,8 @@ class Writer:
             return
         lines = "".join(self._gathered_lines).encode()
         try:
-            _write(self._warc, b"".join(self._gathered))
-            _write(self._cdxj, lines)
+            _write(self._warc, self._gathered)
+            _write(self._cdxj, [lines])
         except OSError as error:
             raise self._explained(error) from error
         self._cdxj_end += len(lines)
