@@ -231,6 +231,8 @@ class Frontier:
                 visits.append(visit)
                 self.schedule.begin(host)
                 host.due = now if host.burst + 1 < host.manners.burst else now + host.delay
+                if len(host.leased) >= host.manners.connections:
+                    continue  # as most often: it may have one visit at a time
             else:
                 self.schedule.pass_on(host, now)
             self._settling.offer(host, now)

@@ -146,9 +146,9 @@ class Level:
 
     @property
     def waits(self) -> bool:
-        return bool(self.returned or self.more or self._next_chunk())
+        return bool(self.returned or self.more or self.next_chunk())
 
-    def _next_chunk(self) -> Chunk | None:
+    def next_chunk(self) -> Chunk | None:
         """The chunk that has what comes next after `returned`, at `taken`."""
         for chunk in self.chunks:
             entries = chunk.entries
@@ -163,14 +163,14 @@ class Level:
         """Of what comes next; something waits."""
         if self.returned:
             return self.returned[0].number
-        chunk = self._next_chunk()
+        chunk = self.next_chunk()
         return self.resume if chunk is None else chunk.first + chunk.taken
 
     def peek(self) -> Entry | None:
         """What comes next; None when the disk has to be asked first."""
         if self.returned:
             return self.returned[0]
-        chunk = self._next_chunk()
+        chunk = self.next_chunk()
         if chunk is None:
             return None
         return Entry(self.priority, chunk.first + chunk.taken, *keys.read_entry(chunk.entries[chunk.taken]), chunk)
@@ -332,8 +332,10 @@ class HostQueue:
     @property
     def waiting(self) -> bool:
         """Some entry is not leased."""
-        for level in self.levels.values():  # asked several times a visit, and a generator is slow
-            if level.waits and (level.priority < keys.ASIDE or not self.manners.skips):
+        for level in self.levels.values():  # asked several times a visit: no generator, no property
+            if (level.returned or level.more or level.next_chunk() is not None) and (
+                level.priority < keys.ASIDE or not self.manners.skips
+            ):
                 return True
         return False
 
@@ -352,10 +354,10 @@ class HostQueue:
         """A visit may be leased: an entry waits, the host is ours, not blocked and no mirror, not enough are in hand,
         and robots.txt is not (it goes first).
         """
-        if self.manners.blocked or self.closed or self.mirrors:
+        leased, manners = self.leased, self.manners
+        if leased and (len(leased) >= manners.connections or ROBOTS in leased):  # most often so, thus asked first
             return False
-        leased = self.leased
-        if leased and (len(leased) >= self.manners.connections or ROBOTS in leased):
+        if manners.blocked or self.closed or (self.mirror_of and manners.skips):
             return False
         return self.waiting
 

@@ -98,12 +98,13 @@ class Schedule:
 
     def take(self, now: float) -> HostQueue | None:
         """The host to visit next, taken out of the schedule. Its domain and address have room for the visit."""
-        self._wake(now)
+        if self._waiting and self._waiting[0] <= now:
+            self._wake(now)
         while self.ready:
             host = self._pop()
             if host is None:
                 continue
-            full = self._full(host)
+            full = self._full(host) if host.groups else None
             if full is None:
                 host.place = Place.IDLE
                 return host
@@ -139,6 +140,8 @@ class Schedule:
     def end(self, host: HostQueue, now: float) -> None:
         """It no longer is; a host that was held for it may come."""
         self.leased -= 1
+        if not host.groups:
+            return
         for group in host.groups:
             left = self._in_hand[group] - 1
             if left:
