@@ -172,7 +172,7 @@ def test_what_was_put_aside_stays_so_after_its_place_was_relieved(tmp_path: Path
     origin = small.frontier._roster.origin("http://a.test")
     entry = keys.pack_entry(1, 0, 0, "p", "/deep/place/9")
     small.frontier._changes[origin.prefix + b"/deep/place/9"] = keys.queued_visit(1)
-    small.frontier._enqueue(origin, entry, keys.ASIDE)
+    small.frontier._enqueue(origin, [entry], keys.ASIDE)
     said = small.explained("http://a.test/deep/place/9").sentence
     assert "and put aside: its place, /deep/place/, brought nothing new when its turn came." in said
     assert "4 other URLs of the host are queued, 4 of them before it." in said

@@ -13,7 +13,7 @@ def filled(entries: int, counts: Counts | None = None) -> Level:
     level = Level(4)
     counts = counts or Counts()
     for number in range(entries):
-        level.put(keys.pack_entry(1, 0, 0, "s", f"/{number}"), counts)
+        level.put([keys.pack_entry(1, 0, 0, "s", f"/{number}")], counts)
     return level
 
 
@@ -88,7 +88,7 @@ def test_late_entries_come_after_those_on_disk() -> None:
     level = filled(2 * CHUNK, counts)
     on_disk = level.chunks[1]
     stored(level, room=CHUNK)
-    level.put(keys.pack_entry(1, 0, 0, "s", "/late"), counts)
+    level.put([keys.pack_entry(1, 0, 0, "s", "/late")], counts)
     for _ in range(CHUNK):
         level.settle(taken(level))
     assert level.peek() is None

@@ -20,7 +20,7 @@ POLICY = Policy(PolicyConfig(delay=1.0))
 def host(name: str, *numbers: int, priority: int = 4, due: float = 0.0, policy: Policy = POLICY) -> HostQueue:
     made = HostQueue(name, registered_domain(name), policy.manners(name), b"")
     for number in numbers:
-        made.level(priority).put(pack_entry(0, 0, 0, "p", "/"), Counts(number=number - CHUNK))
+        made.level(priority).put([pack_entry(0, 0, 0, "p", "/")], Counts(number=number - CHUNK))
     made.due = due
     return made
 
@@ -91,7 +91,7 @@ def test_a_starving_level_still_moves() -> None:
 
 def test_within_a_host_a_starving_level_moves_too() -> None:
     both = host("a.test", *range(1, 60), priority=0)
-    both.level(8).put(pack_entry(0, 0, 0, "p", "/low"), Counts(number=99))
+    both.level(8).put([pack_entry(0, 0, 0, "p", "/low")], Counts(number=99))
     picked = []
     for _ in range(40):
         level = both.next_level()

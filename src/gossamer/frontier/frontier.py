@@ -169,21 +169,21 @@ class Frontier:
         """Somebody says that this page changed then; whether it is due earlier for that."""
         return self.revisits.hint(url, changed_at, now)
 
-    def _enqueue(self, origin: Origin, entry: str, priority: int) -> None:
-        self.counts.queued += 1
-        self._put(origin, entry, priority)
+    def _enqueue(self, origin: Origin, entries: list[str], priority: int) -> None:
+        self.counts.queued += len(entries)
+        self._put(origin, entries, priority)
 
-    def _enqueue_again(self, origin: Origin, entry: str, priority: int) -> None:
-        self.counts.revisits += 1
-        self._put(origin, entry, priority)
+    def _enqueue_again(self, origin: Origin, entries: list[str], priority: int) -> None:
+        self.counts.revisits += len(entries)
+        self._put(origin, entries, priority)
 
-    def _put(self, origin: Origin, entry: str, priority: int) -> None:
+    def _put(self, origin: Origin, entries: list[str], priority: int) -> None:
         roster = self._roster
         host = origin.host or roster.enter(origin, priority)
         if host is None:
-            roster.put_late(origin, entry, priority)
+            roster.put_late(origin, entries, priority)
             return
-        host.level(priority).put(entry, self.counts)
+        host.level(priority).put(entries, self.counts)
         roster.touch(host)
         self._settling.offer(host, self._now)
 

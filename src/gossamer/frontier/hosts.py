@@ -68,17 +68,22 @@ class Chunk:
         self.left = len(entries) - entries.count("")
 
 
-def append(chunks: list[Chunk], entry: str, counts: Counts) -> Chunk | None:
-    """Put an entry last; gives the chunk that was begun for it, if it took a new one."""
+def append(chunks: list[Chunk], entries: list[str], counts: Counts) -> tuple[Chunk, ...]:
+    """Put entries last, in their order; gives the chunks that were begun for them."""
+    begun: tuple[Chunk, ...] = ()
+    done = 0
     if chunks:
         last = chunks[-1]
         if not last.stored and len(last.entries) < CHUNK:
-            last.entries.append(entry)
-            last.left += 1
-            return None
-    counts.number += CHUNK  # numbers of a chunk are its own: none is given twice
-    begun = Chunk(counts.number, [entry], stored=False)
-    chunks.append(begun)
+            some = entries[: CHUNK - len(last.entries)]
+            last.entries += some
+            last.left += len(some)
+            done = len(some)
+    for start in range(done, len(entries), CHUNK):
+        counts.number += CHUNK  # numbers of a chunk are its own: none is given twice
+        chunk = Chunk(counts.number, entries[start : start + CHUNK], stored=False)
+        chunks.append(chunk)
+        begun += (chunk,)
     return begun
 
 
@@ -118,10 +123,8 @@ class Level:
         self.finished: tuple[int, ...] = ()  # stored chunks of which nothing is left, since the last commit
         self.indexed = -1  # the last epoch under which the index certainly has this level
 
-    def put(self, entry: str, counts: Counts) -> None:
-        begun = append(self.late if self.more else self.chunks, entry, counts)
-        if begun is not None:
-            self.new += (begun,)
+    def put(self, entries: list[str], counts: Counts) -> None:
+        self.new += append(self.late if self.more else self.chunks, entries, counts)
 
     def put_late(self, chunks: list[Chunk]) -> None:
         """Chunks that were begun while the host was on disk."""

@@ -39,7 +39,7 @@ class Intake:
         policy: Policy,
         max_depth: int | None,
         domain_hosts: DomainHosts | None,
-        enqueue: Callable[[Origin, str, int], None],
+        enqueue: Callable[[Origin, list[str], int], None],
     ) -> None:
         self.policy = policy
         self.waiting: list[tuple[list[str], int, int, int]] = []  # links to look up, their depth, priority and hops
@@ -92,8 +92,9 @@ class Intake:
                 visits.append(origin.prefix + path.encode())
         if not visits:
             return
-        counts, changes, judge, enqueue = self._counts, self._changes, self._scope.judge, self._enqueue
+        counts, changes, judge = self._counts, self._changes, self._scope.judge
         domain_hosts, by_url = self._domain_hosts, self.policy.urls
+        found: dict[tuple[Origin, int], list[str]] = {}  # in the order of the first of each: many are of one host
         for key, is_known, (origin, path, url, depth, priority, hops) in zip(
             visits, self._database.known(visits), wanted, strict=True
         ):
@@ -115,7 +116,19 @@ class Intake:
             fixed = origin.manners.priority
             if by_url is not None:
                 fixed = by_url.priority(url, fixed)
-            enqueue(origin, keys.pack_entry(depth, 0, hops, origin.scheme, path), priority if fixed < 0 else fixed)
+            if fixed >= 0:
+                priority = fixed
+            entry = keys.pack_entry(depth, 0, hops, origin.scheme, path)
+            if domain_hosts is not None:
+                self._enqueue(origin, [entry], priority)  # at once: from here on its host is a known one
+                continue
+            entries = found.get((origin, priority))
+            if entries is None:
+                found[origin, priority] = [entry]
+            else:
+                entries.append(entry)
+        for (origin, priority), entries in found.items():
+            self._enqueue(origin, entries, priority)
 
     def _hand_over(self, origin: Origin, url: str, depth: int, priority: int, hops: int) -> None:
         """To whom it belongs, unless that one would not want it either. Of its seeds nothing is known here."""
@@ -175,4 +188,4 @@ class Intake:
         marks = hops | keys.SOURCE | (keys.LISTED if listed else 0)
         entry = keys.pack_entry(depth, 0, marks, origin.scheme, path)
         usual = _SOURCE_PRIORITY if self._max_depth is None else _FIRST_SOURCE_PRIORITY
-        self._enqueue(origin, entry, usual if fixed < 0 else fixed)
+        self._enqueue(origin, [entry], usual if fixed < 0 else fixed)

@@ -25,7 +25,7 @@ class Review:
     """
 
     def __init__(
-        self, database: Database, roster: Roster, counts: Counts, enqueue: Callable[[Origin, str, int], None]
+        self, database: Database, roster: Roster, counts: Counts, enqueue: Callable[[Origin, list[str], int], None]
     ) -> None:
         self._database = database
         self._roster = roster
@@ -48,7 +48,7 @@ class Review:
                 self._counts.dead -= 1
                 fixed = origin.manners.priority
                 entry = keys.pack_entry(visit.depth, 0, 0, keys.SCHEMES[scheme], visit.url[cut:])
-                self._enqueue(origin, entry, USUAL_PRIORITY if fixed < 0 else fixed)
+                self._enqueue(origin, [entry], USUAL_PRIORITY if fixed < 0 else fixed)
                 found += 1
             yield found
 

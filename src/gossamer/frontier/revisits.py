@@ -59,7 +59,7 @@ class Revisits:
         config: FreshConfig,
         policy: Policy,
         rate: float,
-        enqueue: Callable[[Origin, str, int], None],
+        enqueue: Callable[[Origin, list[str], int], None],
     ) -> None:
         self._database = database
         self._roster = roster
@@ -182,7 +182,8 @@ class Revisits:
         if busy:
             self._credit = max(self._credit - 1, 0.0)
         self._saved = max(self._saved - 1, 0.0)
-        self._enqueue(page.origin, keys.pack_entry(visit.depth, 0, marks, page.origin.scheme, page.path), FIRST)
+        entry = keys.pack_entry(visit.depth, 0, marks, page.origin.scheme, page.path)
+        self._enqueue(page.origin, [entry], FIRST)
 
     def _slot(self, host: HostQueue | None, now: float, has_one: bool) -> float:
         """When a host can be visited again for what is due: as often as its delay and what is new there allow, after

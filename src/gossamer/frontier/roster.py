@@ -138,8 +138,8 @@ class Roster:
         """The host, which is known, in memory; in nobody's way, as few are asked for by name."""
         return self.hosts.get(name) or self._load(name)
 
-    def put_late(self, origin: Origin, entry: str, priority: int) -> None:
-        """Queue an entry for a host on disk without reading what is there."""
+    def put_late(self, origin: Origin, entries: list[str], priority: int) -> None:
+        """Queue entries for a host on disk without reading what is there."""
         prefix = origin.host_prefix
         if not origin.met:
             origin.met = True
@@ -152,7 +152,7 @@ class Roster:
         chunks = levels.get(priority)
         if chunks is None:
             chunks = levels[priority] = []
-        append(chunks, entry, self._counts)
+        append(chunks, entries, self._counts)
         self.on_disk = self.busy = self._again = True
 
     @property

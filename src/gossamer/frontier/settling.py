@@ -256,7 +256,7 @@ class Settling:
     def queue_again(self, host: HostQueue, entry: Entry, tries: int, priority: int) -> None:
         """An entry in hand goes behind the others of a level."""
         packed = keys.pack_entry(entry.depth, tries, entry.hops, entry.scheme, entry.path)
-        host.level(priority).put(packed, self._counts)
+        host.level(priority).put([packed], self._counts)
         host.levels[entry.priority].settle(entry)
         self._roster.touch(host)
 
