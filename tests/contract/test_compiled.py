@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gossamer.agent.doctor import COMPILED
 from gossamer.frontier.recent import fresh, fresh_here
 from gossamer.parse import LinkScanner
 from gossamer.parse.fingerprint import majority, majority_here, names, names_here, words, words_here
@@ -22,7 +23,6 @@ from gossamer.store.warc import record, record_here, spelled, spelled_here
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from fuzz_inputs import PIECES, Inputs, tag
 
-MODULES = ["parse._links", "parse._fingerprint", "store._records", "frontier._recent"]
 URLS = [
     "http://h.example/",
     "http://h.example:8080/dir/page.html",
@@ -38,7 +38,7 @@ TYPES = ["text/html", "text/html; charset=utf-8", "text/html; charset=windows-12
 built = pytest.mark.skipif(compiled is None, reason="THE COMPILED MODULES ARE NOT BUILT: their twins alone are tested")
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", COMPILED)
 def test_they_are_built_where_there_is_a_compiler(name: str) -> None:
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     headers = Path(sysconfig.get_paths()["include"]) / "Python.h"

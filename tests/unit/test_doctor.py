@@ -34,6 +34,15 @@ def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert others.found.startswith("msgspec ")
 
 
+def test_compiled_modules_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name.endswith("_links") else name)
+    (found,) = doctor.compiled()
+    assert (found.grade, found.found.rpartition(": ")[2]) == (RISK, "parse._links")
+    assert "compiler" in found.remedy
+    monkeypatch.setattr(doctor, "find_spec", lambda name: name)
+    assert grades(list(doctor.compiled())) == [GOOD]
+
+
 @pytest.mark.parametrize(
     ("facts", "remedy"),
     [

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,7 @@ from gossamer.errors import GossamerError
 from gossamer.fetch import Resolver, certificates, has_ipv6
 
 GOOD, RISK, BAD = "good", "risk", "bad"
+COMPILED = ("parse._links", "parse._fingerprint", "store._records", "frontier._recent")
 _NAME = "example.org"
 _SYNCS = 20
 _SLOW_SYNC = 0.05  # seconds: a commit has two or three
@@ -55,6 +57,7 @@ def examine(home: Path | None) -> list[Diagnosis]:
         lambda: names(config),
         lambda: roots(config),
         libraries,
+        compiled,
     ]
     for check in checks:
         found += check()
@@ -218,6 +221,17 @@ def libraries() -> Iterator[Diagnosis]:
     if missing:
         yield Diagnosis("libraries", BAD, f"not installed: {', '.join(missing)}", "pip install --upgrade gossamer")
     yield Diagnosis("libraries", GOOD, ", ".join(found))
+
+
+def compiled() -> Iterator[Diagnosis]:
+    """Modules in C that have twins in Python, which do the same in more time."""
+    built = [name for name in COMPILED if find_spec(f"gossamer.{name}") is not None]
+    if len(built) == len(COMPILED):
+        yield Diagnosis("compiled", GOOD, f"in use: {', '.join(built)}")
+        return
+    missing = [name for name in COMPILED if name not in built]
+    remedy = "install a C compiler and Python's headers (gcc, python3-dev), then pip install --force-reinstall gossamer"
+    yield Diagnosis("compiled", RISK, f"not built, so that a page costs a third more: {', '.join(missing)}", remedy)
 
 
 def _existing(place: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import sys
@@ -103,6 +104,7 @@ def crawl(
     Follows links from the SEEDs and keeps everything in DIR. A crawl that is already there goes on where it was,
     with the settings it had; the options of this command win over them.
     """
+    gc.set_threshold(50_000, 50, 100)  # as during the crawl: what is loaded from here on is no garbage
     _check_strategy(strategy)
     kept = load(_kept(directory)) if config is None and _kept(directory).is_file() else None
     settings = settings_of(flags, directory, config)
