@@ -157,6 +157,8 @@ def test_wrong_arguments_are_said() -> None:
         spelled(b"short")
     with pytest.raises(TypeError, match="record"):
         record(("one name only",), b"", b"")
+    with pytest.raises(ValueError, match="two blocks"):
+        words(b"a b", 1, 2)
     with pytest.raises(TypeError, match="bytes and str"):
         record(("Name", 3), b"", b"")  # type: ignore[arg-type]
 
@@ -209,14 +211,22 @@ _MARKED = st.text("<>!-/ scripty STYLE\n\x0b\x1c.\u00e9", max_size=120).map(str.
 @settings(max_examples=500)
 def test_words(page: bytes) -> None:
     for each in (page, b"<script>" + page, b"a<!--" + page, b"x<STYLE y>" + page + b"</style>z"):
-        assert words(each) == words_here(each)
+        assert words(each, 2, 3) == words_here(each, 2, 3)
 
 
 def test_words_of_anything() -> None:
     inputs = Inputs([], seed=5, longest=20_000)
     for number in range(500):
         _, body = inputs.input(number)
-        assert words(body) == words_here(body)
+        for blocks, block in ((8, 64), (3, 1), (2, 5)):
+            assert words(body, blocks, block) == words_here(body, blocks, block)
+
+
+@pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 12, 19, 20, 21, 500, 511, 512, 513, 514, 575, 600, 1025, 5000])
+def test_words_from_all_over_a_page(count: int) -> None:
+    page = b" ".join(b"w%d" % number for number in range(count))
+    for blocks, block in ((8, 64), (2, 5), (5, 2), (10, 1)):
+        assert words(page, blocks, block) == words_here(page, blocks, block)
 
 
 @given(st.text("ab.", max_size=8).map(str.encode), st.text("ab.c", max_size=60).map(str.encode))

@@ -50,35 +50,74 @@ static text past_markup(text at, text end)
     return at == NULL ? end : at + 1;
 }
 
-PyDoc_STRVAR(words_doc, "words(page)\n--\n\nThe words of a page in lower case, in whatever encoding they are, without its markup.");
-
-static PyObject *words(PyObject *Py_UNUSED(module), PyObject *page)
+static inline int is_blank(unsigned char byte)
 {
-    if (!PyBytes_Check(page)) {
-        PyErr_SetString(PyExc_TypeError, "words(page: bytes)");
+    return byte == ' ' || (byte >= 0x09 && byte <= 0x0d);
+}
+
+/* The next word from `*at` on: where it ends, and in `*at` where it begins. NULL: there is none. */
+static text next_word(text *at, text end)
+{
+    text here = *at;
+    while (here < end && (*here == '<' || is_blank(*here)))
+        here = *here == '<' ? past_markup(here + 1, end) : here + 1;
+    if (here == end)
+        return NULL;
+    *at = here;
+    while (here < end && *here != '<' && !is_blank(*here))
+        here++;
+    return here;
+}
+
+static PyObject *word_of(text at, text end)
+{
+    /* Made empty and then filled: bytes of one letter that are made full are everybody's. */
+    PyObject *word = PyBytes_FromStringAndSize(NULL, end - at);
+    if (word != NULL) {
+        char *into = PyBytes_AS_STRING(word);
+        while (at < end)
+            *into++ = (char)lower(*at++);
+    }
+    return word;
+}
+
+PyDoc_STRVAR(words_doc,
+"words(page, blocks, block)\n--\n\n"
+"Words of a page in lower case, in whatever encoding they are, without its markup: all, or of more than there is room for\n"
+"in so many blocks of so many words, blocks from all over the page.");
+
+static PyObject *words(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyBytes_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "words(page: bytes, blocks: int, block: int)");
         return NULL;
     }
-    text at = (text)PyBytes_AS_STRING(page), end = at + PyBytes_GET_SIZE(page);
+    Py_ssize_t blocks = PyLong_AsSsize_t(args[1]), block = PyLong_AsSsize_t(args[2]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (blocks < 2 || block < 1 || blocks > PY_SSIZE_T_MAX / block) {
+        PyErr_SetString(PyExc_ValueError, "words(): two blocks at least, of one word at least");
+        return NULL;
+    }
+    text start = (text)PyBytes_AS_STRING(args[0]), end = start + PyBytes_GET_SIZE(args[0]), at = start, stop;
+    Py_ssize_t total = 0;
+    for (; (stop = next_word(&at, end)) != NULL; at = stop)
+        total++;
+    int all = total <= blocks * block;
+    double step = (double)(total - block) / (double)(blocks - 1);
     PyObject *found = PyList_New(0);
-    while (found != NULL && at < end) {
-        if (*at == '<') {
-            at = past_markup(at + 1, end);
-            continue;
+    at = start;
+    /* Blocks do not overlap: there are more words than they have room for. */
+    for (Py_ssize_t number = 0, at_block = 0; found != NULL && (stop = next_word(&at, end)) != NULL; number++, at = stop) {
+        if (!all) {
+            while (at_block < blocks && number >= (Py_ssize_t)(step * (double)at_block) + block)
+                at_block++;
+            if (at_block == blocks)
+                break;
+            if (number < (Py_ssize_t)(step * (double)at_block))
+                continue;
         }
-        if (*at == ' ' || (*at >= 0x09 && *at <= 0x0d)) {
-            at++;
-            continue;
-        }
-        text start = at;
-        while (at < end && *at != '<' && *at != ' ' && !(*at >= 0x09 && *at <= 0x0d))
-            at++;
-        /* Made empty and then filled: bytes of one letter that are made full are everybody's. */
-        PyObject *word = PyBytes_FromStringAndSize(NULL, at - start);
-        if (word != NULL) {
-            char *into = PyBytes_AS_STRING(word);
-            for (Py_ssize_t i = 0; i < at - start; i++)
-                into[i] = (char)lower(start[i]);
-        }
+        PyObject *word = word_of(at, stop);
         if (word == NULL || PyList_Append(found, word) < 0)
             Py_CLEAR(found);
         Py_XDECREF(word);
@@ -108,7 +147,7 @@ static PyObject *majority(PyObject *Py_UNUSED(module), PyObject *votes)
 
 static PyMethodDef methods[] = {
     {"names", (PyCFunction)(void (*)(void))names, METH_FASTCALL, names_doc},
-    {"words", words, METH_O, words_doc},
+    {"words", (PyCFunction)(void (*)(void))words, METH_FASTCALL, words_doc},
     {"majority", majority, METH_O, majority_doc},
     {NULL, NULL, 0, NULL},
 };

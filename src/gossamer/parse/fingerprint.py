@@ -33,9 +33,17 @@ def names_here(body: bytes, host: bytes) -> bool:
     return b"." in host and host in body
 
 
-def words_here(page: bytes) -> list[bytes]:
-    """The words of a page in lower case, in whatever encoding they are, without its markup."""
-    return _MARKUP.sub(b" ", page).lower().split()
+def words_here(page: bytes, blocks: int, block: int) -> list[bytes]:
+    """Words of a page in lower case, in whatever encoding they are, without its markup: all, or of more than there is
+    room for in so many blocks of so many words, blocks from all over the page. Neighbouring words, so that a word more or
+    less moves each block a little and no more.
+    """
+    words = _MARKUP.sub(b" ", page).lower().split()
+    if len(words) <= blocks * block:
+        return words
+    step = (len(words) - block) / (blocks - 1)
+    starts = [int(step * number) for number in range(blocks)]
+    return [word for start in starts for word in words[start : start + block]]
 
 
 def majority_here(votes: bytes) -> int:
@@ -92,18 +100,9 @@ def fingerprint(body: bytes, dated: bool = False) -> int:
     `dated`: the page is that of a month or a day. If it says little, a few words may differ, and numbers say nothing:
     pages of an empty calendar differ in the name of the month.
     """
-    found = [word for word in _sample(words(body[:_READ])) if b"/" not in word]
+    found = [word for word in words(body[:_READ], _BLOCKS, _BLOCK) if b"/" not in word]
     if len(found) < _LEAST:
         return 0
     if dated and len(few := {word for word in found if not word.strip(b".,:;()").isdigit()}) <= _FEW:
         return sum(1 << bit for bit in {xxh3_64_intdigest(word) & 63 for word in few})
     return majority(b"".join(map(xxh3_64_digest, map(b" ".join, pairwise(found)))))
-
-
-def _sample(words: list[bytes]) -> list[bytes]:
-    """Blocks of neighbouring words, so that a word more or less moves each a little and no more."""
-    if len(words) <= _BLOCKS * _BLOCK:
-        return words
-    step = (len(words) - _BLOCK) / (_BLOCKS - 1)
-    starts = [int(step * number) for number in range(_BLOCKS)]
-    return [word for start in starts for word in words[start : start + _BLOCK]]
