@@ -83,8 +83,10 @@ class Churn:
         victim = self._dice.choice(sorted(running, key=lambda agent: agent.name))
         what = self._dice.choice(["killed", "left", "disk lost", "joined"])
         if what == "joined":
-            new = f"b{len(self._scene.crew.agents)}"
-            self._start(new)
+            # For one that leaves for good: there are about as many all the time, on so many cores as there are.
+            victim.signal(signal.SIGTERM)
+            victim.left = True
+            self._start(f"b{len(self._scene.crew.agents)}")
         elif what == "left":
             victim.signal(signal.SIGTERM)
             self._away[victim.name] = time.monotonic() + _AGAIN

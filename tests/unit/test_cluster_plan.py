@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, floor
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.cluster.plan import SLACK, Plan, decode_plan, encode_plan, make_plan
+from gossamer.cluster.plan import LEAST, SLACK, Plan, decode_plan, encode_plan, make_plan
 from gossamer.errors import ClusterError, ConfigError
 from gossamer.model.domain import partition_of, registered_domain
 from gossamer.rules.territory import MOST_PARTITIONS, MOST_PINS, SLICES, Territory
@@ -27,13 +27,16 @@ def moved(before: Plan, after: Plan) -> set[int]:
 
 @settings(deadline=None)  # how long it takes says nothing of a busy machine
 @given(weights, st.integers(1, 100))
-def test_each_partition_has_an_owner_and_no_agent_more_than_its_bound(agents: dict[str, float], number: int) -> None:
+def test_each_partition_has_an_owner_and_each_agent_what_its_bounds_allow(
+    agents: dict[str, float], number: int
+) -> None:
     plan = make_plan(number, agents)
     total = sum(agents.values())
     assert all(plan.owner(partition) in agents for partition in range(number))
     assert sum(len(plan.partitions(name)) for name in agents) == number
     for name, weight in agents.items():
-        assert len(plan.partitions(name)) <= ceil(number * weight / total * (1 + SLACK))
+        share = number * weight / total
+        assert floor(share * LEAST) <= len(plan.partitions(name)) <= ceil(share * (1 + SLACK))
 
 
 @settings(deadline=None)  # how long it takes says nothing of a busy machine
@@ -46,6 +49,12 @@ def test_the_plan_is_the_same_in_every_version_and_on_every_machine() -> None:
     """Otherwise all partitions would move when a leader of another version is elected."""
     plan = make_plan(16, {"a": 1.0, "b": 1.0, "c": 2.0})
     assert "".join(plan.owner(partition) or "-" for partition in range(16)) == "cbaacacbccbbcbca"
+
+
+def test_of_many_agents_none_is_left_with_hardly_anything() -> None:
+    names = [*(f"a{number}" for number in range(1, 25)), *(f"b{number}" for number in range(24, 41))]
+    plan = make_plan(256, dict.fromkeys(names, 1.0))
+    assert min(len(plan.partitions(name)) for name in names) == 3  # by scores alone one of them has 1
 
 
 def test_who_leaves_moves_its_own_and_who_comes_back_has_them_again() -> None:

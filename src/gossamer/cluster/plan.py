@@ -9,7 +9,7 @@ the next score. That moves a few more, in exchange.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil, isfinite, log
+from math import ceil, floor, isfinite, log
 from typing import Final
 
 import msgspec
@@ -18,6 +18,7 @@ from xxhash import xxh3_64_intdigest
 from gossamer.errors import ClusterError
 
 SLACK: Final = 0.25  # above its fair share that an agent may have: less moves more when agents come and go
+LEAST: Final = 0.5  # of its fair share that an agent has: more moves more
 _LONGEST: Final = 1 << 20  # bytes of a plan: one message
 
 
@@ -54,12 +55,15 @@ def make_plan(partitions: int, weights: Mapping[str, float], pinned: Mapping[int
         else:
             free.append(partition)
     total = sum(weights[name] for name in agents)
-    room = [ceil(len(free) * weights[name] / total * (1 + SLACK)) for name in agents]
+    shares = [len(free) * weights[name] / total for name in agents]
+    has = [0] * len(agents)
     # The best scores of all first: nobody then would rather have another partition whose agent would rather have it.
-    for _, place, partition in sorted(_scores(free, agents, weights)):
-        if owners[partition] < 0 and room[place]:
-            owners[partition] = place
-            room[place] -= 1
+    scores = sorted(_scores(free, agents, weights))
+    for bounds in ([floor(share * LEAST) for share in shares], [ceil(share * (1 + SLACK)) for share in shares]):
+        for _, place, partition in scores:
+            if owners[partition] < 0 and has[place] < bounds[place]:
+                owners[partition] = place
+                has[place] += 1
     return Plan(agents, tuple(owners))
 
 

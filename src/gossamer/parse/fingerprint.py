@@ -35,8 +35,8 @@ def names_here(body: bytes, host: bytes) -> bool:
 
 def words_here(page: bytes, blocks: int, block: int) -> list[bytes]:
     """Words of a page in lower case, in whatever encoding they are, without its markup: all, or of more than there is
-    room for in so many blocks of so many words, blocks from all over the page. Neighbouring words, so that a word more or
-    less moves each block a little and no more.
+    room for in so many blocks of so many words, blocks from all over the page. They are neighbours, so that a word more
+    or less moves each block a little and no more.
     """
     words = _MARKUP.sub(b" ", page).lower().split()
     if len(words) <= blocks * block:
