@@ -60,6 +60,12 @@ def crawl(home: Path, web: StaticWeb, pages: int, core: int | None) -> dict[str,
     return {"pages": said["pages"], "seconds": said["seconds"], "cpu": done.cpu_seconds, "rss": done.peak_rss}
 
 
+def known_urls(urls: int, links: int = 20_000) -> list[str]:
+    """URLs for pages to link to, of those that a frontier which has learned this many or more knows."""
+    web = SyntheticWeb(urls, _HOSTS)  # a larger one has more pages of the same hosts
+    return [web.url(number * 97 % web.urls) for number in range(links)]
+
+
 def learn(home: Path, urls: int) -> None:
     """Let the frontier of a crawl know URLs that are not its own."""
     web = SyntheticWeb(urls, _HOSTS)
@@ -114,9 +120,7 @@ def main() -> int:
     try:
         with memory_folder() as folder:
             folder.chmod(0o755)
-            shared = SyntheticWeb(min(options.sizes), _HOSTS)  # a larger one has more pages of the same hosts
-            known = [shared.url(number * 97 % shared.urls) for number in range(20_000)]
-            web = LinkedWeb(100, 200, nginx.free_port(), known)
+            web = LinkedWeb(100, 200, nginx.free_port(), known_urls(min(options.sizes)))
             web.write(folder / "web")
             with nginx.serving(web, folder / "web", folder, server_core):
                 for urls in options.sizes:

@@ -22,7 +22,7 @@ daemon off;
 pid {work}/nginx.pid;
 worker_processes 1;
 worker_rlimit_nofile 16384;
-events {{ worker_connections 4096; }}
+events {{ worker_connections 8192; }}
 http {{
   access_log off;
   sendfile on;
@@ -36,8 +36,7 @@ http {{
   uwsgi_temp_path {work}/uwsgi;
   scgi_temp_path {work}/scgi;
   server {{
-{listen}
-    root {files}/$server_addr;
+{server}
   }}
 }}
 """
@@ -55,7 +54,12 @@ def version() -> str:
 def config(web: StaticWeb, files: Path, work: Path) -> str:
     """Listens on the web's loopback addresses only: nothing is offered to the network."""
     listen = "\n".join(f"    listen {web.address(host)}:{web.port} backlog=1024;" for host in range(web.hosts))
-    return _CONFIG.format(work=work, files=files, listen=listen)
+    return config_of(f"{listen}\n    root {files}/$server_addr;", work)
+
+
+def config_of(server: str, work: Path) -> str:
+    """The whole configuration around the lines of one server."""
+    return _CONFIG.format(work=work, server=server)
 
 
 def free_port() -> int:

@@ -71,13 +71,13 @@ class StaticWeb:
             f'<div class="part"><p>{text}</p>\n<a href="{target}" title="{first}">{first} {second}</a></div>'
             for text, target, first, second in zip(texts, self.links(host, page), names[::2], names[1::2], strict=True)
         )
-        return _document(f"{names[0]} {names[1]} {page}", parts)
+        return document(f"{names[0]} {names[1]} {page}", parts)
 
     def first_page(self, host: int) -> str:
         near = [self.path(page) for page in range(min(_ENTRIES, self.pages))]
         far = [f"{self.origin((host + step) % self.hosts)}/" for step in (1, 2, 3, 7, 31)]
         parts = "\n".join(f'<p><a href="{target}">{target}</a></p>' for target in near + far)
-        return _document(f"Host {host}", parts)
+        return document(f"Host {host}", parts)
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Every file of the web: its path below the web's folder, and its text."""
@@ -114,7 +114,7 @@ def _vocabulary(chance: random.Random) -> list[str]:
     return list(words)
 
 
-def _document(title: str, parts: str) -> str:
+def document(title: str, parts: str) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         f'<link rel="stylesheet" href="/style.css">\n</head>\n<body>\n{parts}\n</body>\n</html>\n'
