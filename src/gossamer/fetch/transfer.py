@@ -224,7 +224,7 @@ class Transfer:
         if status < 200 or not head.endswith(_BLANK_LINES):
             return self._no_response(head, now)
         body, chunked = raw, False
-        if b"-encoding" in head.lower():
+        if head.lower().find(b"-encoding") >= 0:
             content = decoded(head, raw, self._limits.max_body)
             body, chunked = content.body, content.end >= 0
             raw = raw[: content.end] if chunked else raw

@@ -18,7 +18,7 @@ def _value(head: bytes, usual: bytes) -> bytes:
         start = at + len(usual)
         return head[start : head.find(b"\r\n", start)].strip()
     name = usual[2:-2]
-    if name.lower() not in head.lower():
+    if head.lower().find(name.lower()) < 0:
         return b""
     found = re.search(rb"\n" + name + rb"[ \t]*:[ \t]*([^\r\n]*)", head, re.I)
     return found[1].strip() if found else b""

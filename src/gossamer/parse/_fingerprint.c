@@ -84,7 +84,7 @@ static PyObject *word_of(text at, text end)
 PyDoc_STRVAR(words_doc,
 "words(page, blocks, block)\n--\n\n"
 "Words of a page in lower case, in whatever encoding they are, without its markup: all, or of more than there is room for\n"
-"in so many blocks of so many words, blocks from all over the page.");
+"in so many blocks of so many words, blocks from all over the page. What has a slash in it is an address and no word.");
 
 static PyObject *words(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
@@ -117,6 +117,8 @@ static PyObject *words(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
             if (number < (Py_ssize_t)(step * (double)at_block))
                 continue;
         }
+        if (memchr(at, '/', stop - at) != NULL)
+            continue;
         PyObject *word = word_of(at, stop);
         if (word == NULL || PyList_Append(found, word) < 0)
             Py_CLEAR(found);

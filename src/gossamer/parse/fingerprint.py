@@ -36,14 +36,14 @@ def names_here(body: bytes, host: bytes) -> bool:
 def words_here(page: bytes, blocks: int, block: int) -> list[bytes]:
     """Words of a page in lower case, in whatever encoding they are, without its markup: all, or of more than there is
     room for in so many blocks of so many words, blocks from all over the page. They are neighbours, so that a word more
-    or less moves each block a little and no more.
+    or less moves each block a little and no more. What has a slash in it is an address and no word.
     """
     words = _MARKUP.sub(b" ", page).lower().split()
-    if len(words) <= blocks * block:
-        return words
-    step = (len(words) - block) / (blocks - 1)
-    starts = [int(step * number) for number in range(blocks)]
-    return [word for start in starts for word in words[start : start + block]]
+    if len(words) > blocks * block:
+        step = (len(words) - block) / (blocks - 1)
+        starts = [int(step * number) for number in range(blocks)]
+        words = [word for start in starts for word in words[start : start + block]]
+    return [word for word in words if b"/" not in word]
 
 
 def majority_here(votes: bytes) -> int:
@@ -95,12 +95,12 @@ def content_keys(body: bytes, host: str) -> tuple[bytes, ...]:
 
 
 def fingerprint(body: bytes, dated: bool = False) -> int:
-    """Of a page's words, in whatever encoding they are; 0 when it has too few. Addresses shown as text are no words.
+    """Of a page's words; 0 when it has too few.
 
     `dated`: the page is that of a month or a day. If it says little, a few words may differ, and numbers say nothing:
     pages of an empty calendar differ in the name of the month.
     """
-    found = [word for word in words(body[:_READ], _BLOCKS, _BLOCK) if b"/" not in word]
+    found = words(body[:_READ], _BLOCKS, _BLOCK)
     if len(found) < _LEAST:
         return 0
     if dated and len(few := {word for word in found if not word.strip(b".,:;()").isdigit()}) <= _FEW:

@@ -109,7 +109,7 @@ class LinkScanner:
 
     def scan(self, body: bytes, url: str, content_type: str | None) -> Found:
         """`url` is the page's own, normalised."""
-        if b"<" not in body:  # in no encoding of the web is there an element without this byte
+        if body.find(b"<") < 0:  # in no encoding of the web is there an element without this byte
             return Found([])
         if self._may_scan(body, content_type):
             try:
