@@ -2,9 +2,9 @@
 
 Hosts are loopback addresses 127.2.x.y, as no crawler but ours can be told where a name leads. A package is one host; in
 a package of many pages each large folder is a host of its own. Pages are as they are but for their links: one that
-leads to a folder of another host names that host, and one that leads out of all this leads nowhere, so that no crawler
-leaves this machine. An XML declaration before the page is taken away: spider-rs reads no page that has one. What is not
-HTML is not there.
+leads to a folder of another host names that host; one that leads out of all this, or to what is not HTML or not there,
+leads to the page itself. So no crawler leaves this machine, and a page that is counted is a page that was read. An XML
+declaration before the page is taken away: spider-rs reads no page that has one.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ class RealWeb(Hosts):
         self._members = [members[folder] for folder in self.folders]
         self._number = {folder: number for number, folder in enumerate(self.folders)}
         super().__init__(len(self.folders), port, network=2)
+        self._leads: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._links: dict[str, set[str]] = {}  # pages that a page leads to, both as paths
 
     def host_of(self, path: str) -> int | None:
@@ -157,6 +158,7 @@ class RealWeb(Hosts):
         """As it is served, and how many links it has."""
         links = 0
         met = self._links.setdefault(path, set())
+        folder = path.rpartition("/")[0]
 
         def change(target: str) -> str | None:
             nonlocal links
@@ -167,10 +169,10 @@ class RealWeb(Hosts):
                 return None
             if parts.scheme or parts.netloc or not parts.path:
                 return None
-            to = urljoin(f"/{quote(path)}", parts.path).lstrip("/")
-            found = self._page(unquote(to))
-            if found is None:
-                return None
+            leads = self._lead(folder, parts.path)
+            if leads is None:
+                return f"#{target}"
+            found, to = leads
             met.add(found)
             there = self.host_of(found)
             if there is None or there == host:
@@ -179,6 +181,15 @@ class RealWeb(Hosts):
             return f"{self.origin(there)}/{to}{tail}"
 
         return redirected(disarmed(undeclared(page)), change), links
+
+    def _lead(self, folder: str, target: str) -> tuple[str, str] | None:
+        """The page that a link in this folder leads to, and its path as in a URL. Most links are on many pages."""
+        key = folder, target
+        if key not in self._leads:
+            path = urljoin(f"/{quote(folder)}/", target).lstrip("/")
+            page = self._page(unquote(path))
+            self._leads[key] = None if page is None else (page, path)
+        return self._leads[key]
 
     def _page(self, path: str) -> str | None:
         """nginx answers for a folder with its index.html."""

@@ -17,7 +17,7 @@ from real_web import RealWeb, disarmed, divided, redirected, undeclared
 
 PAGES = {
     "index.html": '<a href="big/index.html">big</a> <a href="http://away.test/">away</a>',
-    "big/index.html": "<a href=one.html#x>1</a><A title='a>b' HREF='../small/?q=1&amp;r#f'>s</A><a href='gone.html'></a>",
+    "big/index.html": "<a href=one.html#x>1</a><A title='a>b' HREF='../small/?q=1&amp;r#f'></A><a href='gone.html'>",
     "big/one.html": '<frame src="deep/two.html"><!-- <a href="hidden.html">no</a> --><a href="/elsewhere">-</a>',
     "big/deep/two.html": '<meta http-equiv="refresh" content="0; url=../three.html">',
     "big/three.html": "<script>'<a href=\"hidden.html\">'</script>",
@@ -59,14 +59,15 @@ def test_each_page_is_on_one_host_and_every_host_has_a_front_page(web: RealWeb, 
     assert (tmp_path / "web/127.2.0.2/robots.txt").is_file()
 
 
-def test_links_to_another_host_name_it_and_others_stay(web: RealWeb, tmp_path: Path) -> None:
+def test_links_to_another_host_name_it_and_those_to_nothing_stay_on_the_page(web: RealWeb, tmp_path: Path) -> None:
     web.write(tmp_path / "web")
     index = (tmp_path / "web/127.2.0.1/manual/index.html").read_text()
     assert index == '<a href="http://127.2.0.2:8080/manual/big/index.html">big</a> <a href="#ttp://away.test/">away</a>'
     big = (tmp_path / "web/127.2.0.2/manual/big/index.html").read_text()
     assert "<a href=one.html#x>" in big
     assert "HREF='http://127.2.0.1:8080/manual/small/?q=1&amp;r#f'>" in big
-    assert "<a href='gone.html'>" in big
+    assert "<a href='#gone.html'>" in big
+    assert '<a href="#/elsewhere">' in (tmp_path / "web/127.2.0.2/manual/big/one.html").read_text()
 
 
 def test_what_links_lead_to_is_reachable(web: RealWeb, tmp_path: Path) -> None:
