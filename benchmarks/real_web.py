@@ -166,10 +166,11 @@ class RealWeb(Hosts):
             try:
                 parts = urlsplit(target)
             except ValueError:
+                return f"#{target}"
+            if target.startswith(("#", "?")) or not target:
                 return None
-            if parts.scheme or parts.netloc or not parts.path:
-                return None
-            leads = self._lead(folder, parts.path)
+            # wget2 takes the scheme of `mailto&#58;` for a host, and waits for its address.
+            leads = None if parts.scheme or parts.netloc else self._lead(folder, parts.path)
             if leads is None:
                 return f"#{target}"
             found, to = leads
