@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-frontier bench-grown bench-curves bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -44,6 +44,12 @@ lint: $(VENV)/.installed-dev  ## ruff, mypy, import contracts
 
 bench: $(VENV)/.installed-dev  ## side by side with other crawlers, on one core each
 	$(BIN)/python benchmarks/side_by_side.py
+
+bench-check: $(VENV)/.installed-dev  ## instructions and calls of a page, beside those kept: fails where it costs more
+	$(BIN)/python benchmarks/check.py
+
+bench-real: $(VENV)/.installed-dev  ## side by side on the pages of Debian's documentation
+	$(BIN)/python benchmarks/real_pages.py
 
 bench-frontier: $(VENV)/.installed-dev  ## the frontier alone, at several sizes
 	$(BIN)/python benchmarks/frontier_scale.py

@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 from machine import program_version
 from processes import Finished, finish
-from static_web import StaticWeb
+from static_web import Hosts
 
 HERE = Path(__file__).resolve().parent
 _SEEDS = 10
+_ANSWERED = (0, 8)  # of wget2: all is well; a server answered with an error, as servers do
 
 
 class Run(NamedTuple):
@@ -51,7 +52,7 @@ class Crawler(ABC):
     name: str
     keeps: str
 
-    def __init__(self, web: StaticWeb, work: Path, core: int | None, pages: int) -> None:
+    def __init__(self, web: Hosts, work: Path, core: int | None, pages: int) -> None:
         self.web = web
         self.work = work
         self.core = core
@@ -71,9 +72,9 @@ class Crawler(ABC):
     @abstractmethod
     def run(self) -> Run: ...
 
-    def _finish(self, command: Sequence[str]) -> Finished:
+    def _finish(self, command: Sequence[str], good: Sequence[int] = (0,)) -> Finished:
         done = finish(command, self.work, self.core)
-        if done.status:
+        if done.status not in good:
             raise Failed(f"{self.name} ended with status {done.status}: {(done.errors or done.output)[-2000:].strip()}")
         return done
 
@@ -102,7 +103,7 @@ class Gossamer(Crawler):
     name = "gossamer"
     keeps = "WARC, CDXJ and a durable frontier"
 
-    def __init__(self, web: StaticWeb, work: Path, core: int | None, pages: int, command: str = "") -> None:
+    def __init__(self, web: Hosts, work: Path, core: int | None, pages: int, command: str = "") -> None:
         super().__init__(web, work, core, pages)
         self._command = shlex.split(command) or [sys.executable, "-m", "gossamer"]
         self.directory = work / "crawl"
@@ -198,7 +199,7 @@ class Wget2(Crawler):
     def run(self) -> Run:
         with memory_folder() as files:
             options = "--quiet --recursive --level=0 --span-hosts --max-threads=32".split()
-            done = self._finish(["wget2", *options, f"--directory-prefix={files}", *self.seeds])
+            done = self._finish(["wget2", *options, f"--directory-prefix={files}", *self.seeds], _ANSWERED)
             pages = sum(1 for _ in files.rglob("*.html"))
         return Run(pages, done.seconds, done.cpu_seconds, done.peak_rss)
 

@@ -1,4 +1,4 @@
-"""nginx on the static web, on a core of its own."""
+"""nginx on a web of plain files, on a core of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from machine import program_version
 from processes import pinned
-from static_web import StaticWeb
+from static_web import Hosts
 
 INSTALL = "nginx is not installed: apt-get install nginx-light (Debian, Ubuntu), then run this again."
 _PATIENCE = 10.0  # seconds for nginx to answer
@@ -51,7 +51,7 @@ def version() -> str:
     return program_version(program() or "nginx", "-v").rpartition("/")[2]
 
 
-def config(web: StaticWeb, files: Path, work: Path) -> str:
+def config(web: Hosts, files: Path, work: Path) -> str:
     """Listens on the web's loopback addresses only: nothing is offered to the network."""
     listen = "\n".join(f"    listen {web.address(host)}:{web.port} backlog=1024;" for host in range(web.hosts))
     return config_of(f"{listen}\n    root {files}/$server_addr;", work)
@@ -70,7 +70,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(web: StaticWeb, files: Path, work: Path, core: int | None) -> Iterator[None]:
+def serving(web: Hosts, files: Path, work: Path, core: int | None) -> Iterator[None]:
     """nginx serves `files` until the block ends; its own files are in `work`."""
     with running(config(web, files, work), (web.address(web.hosts - 1), web.port), work, core):
         yield

@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
+from documentation import unpacked
 from machine import description
 from relevance_queries import DEVELOPERS, ENGLISH, GUIDE, JAPANESE, POSTGRES, PYTHON, REFERENCE
 from tables import table
@@ -105,15 +106,9 @@ def crawl(manuals: dict[str, Manual], home: Path, work: Path) -> None:
 
 def folder(manual: Manual, work: Path) -> Path:
     """Where the package's pages are; downloaded where it is not installed."""
-    for root in (Path("/usr"), unpacked := work / "root/usr"):
-        if any((root / manual.pages).glob("*.html")):
-            return root / manual.pages
-    debs = work / "debs"
-    debs.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["apt-get", "download", "-qq", manual.package], cwd=debs, check=True)
-    for deb in debs.glob(f"{manual.package}_*.deb"):
-        subprocess.run(["dpkg", "-x", str(deb), str(work / "root")], check=True)
-    return unpacked / manual.pages
+    if any((Path("/usr") / manual.pages).glob("*.html")):
+        return Path("/usr") / manual.pages
+    return unpacked(manual.package, work) / "usr" / manual.pages
 
 
 @contextmanager

@@ -19,27 +19,32 @@ import nginx
 from crawlers import PEERS, Crawler, Failed, Gossamer, Run, memory_folder
 from machine import cores, description, load
 from processes import tidy_when_terminated
-from static_web import StaticWeb
+from static_web import Hosts, StaticWeb
 from tables import figure, table
 
-_PACKAGES = ("pycurl", "uvloop", "rocksdict", "isal", "resiliparse", "ada-url", "msgspec")
+PACKAGES = ("pycurl", "uvloop", "rocksdict", "isal", "resiliparse", "ada-url", "msgspec")
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1, help="how often each crawler runs; they take turns (1)")
-    parser.add_argument("--peers", default="scrapy,spider-rs,wget2", help="which, if installed (all); '' for none")
+    add_arguments(parser, 15_000)
     parser.add_argument("--hosts", type=int, default=100, help="hosts of the web (100)")
     parser.add_argument("--pages", type=int, default=200, help="pages of a host (200)")
-    parser.add_argument("--max-pages", type=int, default=15_000, help="pages that gossamer fetches (15000)")
+    return parser.parse_args(given)
+
+
+def add_arguments(parser: argparse.ArgumentParser, pages: int) -> None:
+    """What every comparison of crawlers can be told; `pages` is how many gossamer fetches by default."""
+    parser.add_argument("--runs", type=int, default=1, help="how often each crawler runs; they take turns (1)")
+    parser.add_argument("--peers", default="scrapy,spider-rs,wget2", help="which, if installed (all); '' for none")
+    parser.add_argument("--max-pages", type=int, default=pages, help=f"pages that gossamer fetches ({pages})")
     parser.add_argument("--scrapy-pages", type=int, default=3_000, help="pages that scrapy fetches: it is slow (3000)")
     parser.add_argument("--gossamer", default="", metavar="CMD", help="the command to run, if not that of this Python")
     parser.add_argument("--work", type=Path, default=Path("bench-work"), help="crawls are written here (bench-work)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every run to this file")
-    return parser.parse_args(given)
 
 
-def crawlers_of(options: argparse.Namespace, web: StaticWeb, work: Path, core: int | None) -> list[Crawler]:
+def crawlers_of(options: argparse.Namespace, web: Hosts, work: Path, core: int | None) -> list[Crawler]:
     """Gossamer and those peers that are asked for and installed; of the others it is said how to get them."""
     wanted = {name.strip() for name in options.peers.split(",") if name.strip()}
     known = {peer.name for peer in PEERS}
@@ -114,7 +119,7 @@ def stage_rows(runs: Sequence[Run], stages: Sequence[Mapping[str, float]]) -> li
 
 def as_data(crawlers: Sequence[Crawler], results: Mapping[str, Sequence[Run]], stages: Sequence[Any]) -> dict[str, Any]:
     return {
-        "machine": description(_PACKAGES),
+        "machine": description(PACKAGES),
         "crawlers": {
             crawler.name: {
                 "version": crawler.version(),
@@ -129,27 +134,17 @@ def as_data(crawlers: Sequence[Crawler], results: Mapping[str, Sequence[Run]], s
     }
 
 
-def main() -> int:
-    options = arguments()
-    tidy_when_terminated()
-    if nginx.program() is None:
-        print(nginx.INSTALL, file=sys.stderr)
-        return 2
+def cores_apart() -> tuple[int | None, int | None]:
+    """One for the server and one for the crawlers; none with one core."""
     usable = cores()
-    server_core, crawler_core = (usable[0], usable[1]) if len(usable) > 1 else (None, None)
-    print(description(_PACKAGES))
-    if crawler_core is None:
-        print("one core only: nothing is pinned, and the server's work is in the crawlers' way")
-    work = options.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    with memory_folder() as folder:
-        folder.chmod(0o755)  # nginx started by root reads as another user
-        web = StaticWeb(options.hosts, options.pages, nginx.free_port())
-        size = web.write(folder / "web")
-        print(f"web: {web.hosts} hosts x {web.pages} pages, {size / 1e6:,.0f} MB; nginx {nginx.version()}", flush=True)
-        crawlers = crawlers_of(options, web, work, crawler_core)
-        with nginx.serving(web, folder / "web", folder, server_core):
-            results = take_turns(crawlers, options.runs)
+    if len(usable) > 1:
+        return usable[0], usable[1]
+    print("one core only: nothing is pinned, and the server's work is in the crawlers' way")
+    return None, None
+
+
+def tell(options: argparse.Namespace, crawlers: Sequence[Crawler], results: Mapping[str, Sequence[Run]]) -> None:
+    """The tables, and the file if one is asked for."""
     ours = crawlers[0]
     assert isinstance(ours, Gossamer)
     headings = ["crawler", "pages", "pages/s", "CPU µs/page", "worst", "x gossamer", "peak RSS", "keeps"]
@@ -161,6 +156,27 @@ def main() -> int:
     )
     if options.json:
         options.json.write_text(json.dumps(as_data(crawlers, results, ours.stages), indent=1) + "\n")
+
+
+def main() -> int:
+    options = arguments()
+    tidy_when_terminated()
+    if nginx.program() is None:
+        print(nginx.INSTALL, file=sys.stderr)
+        return 2
+    print(description(PACKAGES))
+    server_core, crawler_core = cores_apart()
+    work = options.work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    with memory_folder() as folder:
+        folder.chmod(0o755)  # nginx started by root reads as another user
+        web = StaticWeb(options.hosts, options.pages, nginx.free_port())
+        size = web.write(folder / "web")
+        print(f"web: {web.hosts} hosts x {web.pages} pages, {size / 1e6:,.0f} MB; nginx {nginx.version()}", flush=True)
+        crawlers = crawlers_of(options, web, work, crawler_core)
+        with nginx.serving(web, folder / "web", folder, server_core):
+            results = take_turns(crawlers, options.runs)
+    tell(options, crawlers, results)
     return 0
 
 

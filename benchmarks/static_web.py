@@ -22,13 +22,30 @@ ROBOTS = "User-agent: *\nDisallow: /private/\nDisallow: /search?\n"
 STYLE = "body { margin: 2em auto; max-width: 40em } .part { margin: 1em 0 }\n"
 
 
-class StaticWeb:
+class Hosts:
+    """Addresses of loopback, one for each host of a web; all have the same port. Other webs are on other networks."""
+
+    def __init__(self, hosts: int, port: int, network: int = 1) -> None:
+        self.hosts = hosts
+        self.port = port
+        self._network = network
+
+    def address(self, host: int) -> str:
+        return f"127.{self._network}.{host // 250}.{host % 250 + 1}"
+
+    def origin(self, host: int) -> str:
+        return f"http://{self.address(host)}:{self.port}"
+
+    def first_pages(self, hosts: int) -> list[str]:
+        return [f"{self.origin(host)}/" for host in range(min(hosts, self.hosts))]
+
+
+class StaticWeb(Hosts):
     """Invariant: the same hosts, pages, port and seed give the same bytes."""
 
     def __init__(self, hosts: int, pages: int, port: int, seed: int = 1) -> None:
-        self.hosts = hosts
+        super().__init__(hosts, port)
         self.pages = pages
-        self.port = port
         self._seed = seed
         chance = random.Random(seed)
         self._words = _vocabulary(chance)
@@ -37,15 +54,6 @@ class StaticWeb:
         self._paragraphs = [
             " ".join(chance.choices(self._words, cum_weights=common, k=_WORDS_A_PARAGRAPH)) for _ in range(_PARAGRAPHS)
         ]
-
-    def address(self, host: int) -> str:
-        return f"127.1.{host // 250}.{host % 250 + 1}"
-
-    def origin(self, host: int) -> str:
-        return f"http://{self.address(host)}:{self.port}"
-
-    def first_pages(self, hosts: int) -> list[str]:
-        return [f"{self.origin(host)}/" for host in range(min(hosts, self.hosts))]
 
     def path(self, page: int) -> str:
         return f"/{_TOPICS[page % len(_TOPICS)]}/{page // len(_TOPICS):03d}.html"
