@@ -85,7 +85,7 @@ class Churn:
         if what == "joined":
             # For one that leaves for good: there are about as many all the time, on so many cores as there are.
             victim.signal(signal.SIGTERM)
-            victim.left = True
+            victim.spent = True  # what it had others have; its own copy stays behind
             self._start(f"b{len(self._scene.crew.agents)}")
         elif what == "left":
             victim.signal(signal.SIGTERM)

@@ -43,7 +43,6 @@ class Agent:
         self.starts = 0
         self.cpu_seconds = 0.0  # of its processes that have ended
         self.spent = False  # its directory is not part of the crawl any more
-        self.left = False  # it was told to leave for good, and says so by its exit status
 
     @property
     def running(self) -> bool:

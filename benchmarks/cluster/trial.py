@@ -135,9 +135,7 @@ def look(row: Row, scene: Scene, fault: Fault | None, kind: Kind | None = None, 
     if others := row.deaths.keys() - {fault.victim if fault is not None else ""}:
         row.broken.append(f"died without a reason: {', '.join(sorted(others))}")
     row.statuses = scene.statuses()
-    agents = scene.crew.agents
-    usual = {name: 130 if agents[name].left else 0 for name in row.statuses if not agents[name].spent}
-    wrong = {name: row.statuses[name] for name, status in usual.items() if row.statuses[name] not in (None, 0, status)}
+    wrong = {name: status for name, status in row.statuses.items() if status and not scene.crew.agents[name].spent}
     if wrong:
         row.broken.append(f"ended with an error: {wrong}")
     _look_at_books(row, scene)
