@@ -130,24 +130,43 @@ class Gossamer(Crawler):
         return run
 
 
-class Scrapy(Crawler):
-    name = "scrapy"
+class PythonPeer(Crawler):
+    """A library in the running Python, or in one that a variable names; `NAME_peer.py` crawls with it."""
+
     keeps = "nothing"
+    wanted: str  # as pip is told
+
+    @property
+    def _variable(self) -> str:
+        return f"{self.name.upper()}_PYTHON"
 
     @property
     def _python(self) -> str | None:
-        if importlib.util.find_spec("scrapy") is not None:
+        if importlib.util.find_spec(self.name) is not None:
             return sys.executable
-        return os.environ.get("SCRAPY_PYTHON")
+        return os.environ.get(self._variable)
 
     def missing(self) -> str:
-        return "" if self._python else "pip install scrapy, or name a Python that has it in SCRAPY_PYTHON"
+        return "" if self._python else f"pip install {self.wanted}, or name a Python that has it in {self._variable}"
 
     def version(self) -> str:
-        return program_version(str(self._python), "-c", "import scrapy; print(scrapy.__version__)")
+        return program_version(str(self._python), "-c", f"import {self.name}; print({self.name}.__version__)")
 
     def run(self) -> Run:
-        return self._run_that_tells([str(self._python), str(HERE / "scrapy_peer.py"), str(self.pages), *self.seeds])
+        script = HERE / f"{self.name}_peer.py"
+        return self._run_that_tells([str(self._python), str(script), str(self.pages), *self.seeds])
+
+
+class Scrapy(PythonPeer):
+    name = "scrapy"
+    wanted = "scrapy"
+
+
+class Crawlee(PythonPeer):
+    """Requests that are under way when it reaches its limit are finished and counted: up to 63 pages more."""
+
+    name = "crawlee"
+    wanted = "'crawlee[parsel]'"
 
 
 class SpiderRs(Crawler):
@@ -212,4 +231,4 @@ def memory_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-PEERS: tuple[type[Crawler], ...] = (Scrapy, SpiderRs, Wget2)
+PEERS: tuple[type[Crawler], ...] = (Scrapy, Crawlee, SpiderRs, Wget2)

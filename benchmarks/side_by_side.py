@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import nginx
-from crawlers import PEERS, Crawler, Failed, Gossamer, Run, memory_folder
+from crawlers import PEERS, Crawler, Failed, Gossamer, PythonPeer, Run, memory_folder
 from machine import cores, description, load
 from processes import tidy_when_terminated
 from static_web import Hosts, StaticWeb
@@ -36,9 +36,12 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
 def add_arguments(parser: argparse.ArgumentParser, pages: int) -> None:
     """What every comparison of crawlers can be told; `pages` is how many gossamer fetches by default."""
     parser.add_argument("--runs", type=int, default=1, help="how often each crawler runs; they take turns (1)")
-    parser.add_argument("--peers", default="scrapy,spider-rs,wget2", help="which, if installed (all); '' for none")
+    peers = ",".join(peer.name for peer in PEERS)
+    parser.add_argument("--peers", default=peers, help="which, if installed (all); '' for none")
     parser.add_argument("--max-pages", type=int, default=pages, help=f"pages that gossamer fetches ({pages})")
-    parser.add_argument("--scrapy-pages", type=int, default=3_000, help="pages that scrapy fetches: it is slow (3000)")
+    parser.add_argument(
+        "--scrapy-pages", type=int, default=3_000, help="pages that scrapy and crawlee fetch: they are slow (3000)"
+    )
     parser.add_argument("--gossamer", default="", metavar="CMD", help="the command to run, if not that of this Python")
     parser.add_argument("--work", type=Path, default=Path("bench-work"), help="crawls are written here (bench-work)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every run to this file")
@@ -54,7 +57,7 @@ def crawlers_of(options: argparse.Namespace, web: Hosts, work: Path, core: int |
     for kind in PEERS:
         if kind.name not in wanted:
             continue
-        peer = kind(web, work, core, options.scrapy_pages if kind.name == "scrapy" else options.max_pages)
+        peer = kind(web, work, core, options.scrapy_pages if issubclass(kind, PythonPeer) else options.max_pages)
         if why := peer.missing():
             print(f"{peer.name} is left out: {why}")
         else:

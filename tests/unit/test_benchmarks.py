@@ -28,7 +28,7 @@ import judge
 import kill_loop
 import nginx
 import snapshots
-from crawlers import Gossamer, Run, Wget2, last_json
+from crawlers import PEERS, Crawlee, Gossamer, PythonPeer, Run, Scrapy, Wget2, last_json
 from fetch_load import Cost, Fetches, Turn
 from fetch_server import KINDS, FetchServer
 from frontier_load import LINKS, Links, Load
@@ -39,7 +39,7 @@ from link_peers import links_of
 from links import Compared, pages
 from links import rows_of as link_rows
 from processes import finish, resident
-from side_by_side import rows_of, stage_rows
+from side_by_side import arguments, crawlers_of, rows_of, stage_rows
 from simulated_web import Arrival, Outcome, read_arrivals
 from slow_servers import Lag, percentile, spread
 from static_web import StaticWeb
@@ -384,6 +384,32 @@ def test_a_table_is_aligned_markdown() -> None:
 )
 def test_a_figure_has_three_digits(number: float | None, text: str) -> None:
     assert figure(number) == text
+
+
+@pytest.mark.parametrize("kind", [Scrapy, Crawlee])
+def test_a_python_peer_is_found_where_a_variable_says_or_told_how_to_get(
+    kind: type[PythonPeer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    variable = f"{kind.name.upper()}_PYTHON"
+    monkeypatch.delenv(variable, raising=False)
+    peer = kind(StaticWeb(1, 1, 8080), tmp_path, None, 100)
+    assert f"pip install {kind.wanted}" in peer.missing()
+    assert variable in peer.missing()
+    monkeypatch.setenv(variable, sys.executable)
+    assert peer.missing() == ""
+
+
+def test_all_peers_are_asked_for_and_those_in_python_fetch_fewer_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in PEERS:
+        monkeypatch.setattr(kind, "missing", lambda _: "")
+    options = arguments(["--max-pages", "900", "--scrapy-pages", "30"])
+    found = crawlers_of(options, StaticWeb(1, 1, 8080), tmp_path, None)
+    assert {crawler.name: crawler.pages for crawler in found} == {
+        "gossamer": 900, "scrapy": 30, "crawlee": 30, "spider-rs": 900, "wget2": 900,
+    }  # fmt: skip
 
 
 def test_rows_give_the_best_run_and_the_ratio_to_gossamer(tmp_path: Path) -> None:
