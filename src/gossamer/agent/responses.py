@@ -62,7 +62,7 @@ class Responses:
     def change(self, config: Config) -> None:
         """The settings from now on."""
         self._config = config
-        self._reserved = Reserved(config.scope.reserved)
+        self._reserved = Reserved(config.scope.reserved) if config.scope.reserved else None
 
     def close(self) -> None:
         self._earlier.close()
@@ -75,7 +75,7 @@ class Responses:
             fault = Fault(Reason.BUSY, True, "", page.fetched_at, page.status)
             self._frontier.settle_fault(visit, fault, page.fetched_at, wait)
             return
-        if self._reserved and self._reserved.found_in(*_texts(page)):
+        if self._reserved is not None and self._reserved.found_in(*_texts(page)):
             fault = Fault(Reason.RESERVED, False, "", page.fetched_at, page.status)
             self._statistics.left_out += 1
             self._frontier.settle_excluded(visit, fault, page.fetched_at)

@@ -104,6 +104,7 @@ class Frontier:
             self._domain_hosts,
             self._enqueue,
         )
+        self.add = self._intake.add  # as those above
         self.foreign = self._intake.foreign
         self.before_commit: Callable[[Database], None] | None = None  # may add to what is committed
         self._pattern_pages: PatternPages | None = None
@@ -127,14 +128,6 @@ class Frontier:
         return counts
 
     # -- add ---------------------------------------------------------------------------------------------------------
-
-    def add(
-        self, urls: list[str], depth: int, priority: int, hops: int = 0, suspect: bool = False, handed: bool = False
-    ) -> None:
-        """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once.
-        `handed`: over, by another agent.
-        """
-        self._intake.add(urls, depth, priority, hops, suspect, handed)
 
     def add_source(self, url: str, depth: int, hops: int = 0, listed: bool = False, again: bool = False) -> None:
         """A sitemap, to be read for links that count as those of a page of this depth."""

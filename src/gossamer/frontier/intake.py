@@ -55,9 +55,13 @@ class Intake:
         self._enqueue = enqueue
         self.foreign = Foreign()
 
-    def add(self, urls: list[str], depth: int, priority: int, hops: int, suspect: bool, handed: bool = False) -> None:
-        """`hops`: redirects that led here, one after the other. `suspect`: found on a page that brought nothing new.
-        `handed`: by another agent. It may have been met here, too, when it was not ours.
+    def add(
+        self, urls: list[str], depth: int, priority: int, hops: int = 0, suspect: bool = False, handed: bool = False
+    ) -> None:
+        """Links found at one moment, normalised. They are looked up, judged and queued a little later, many at once.
+
+        `hops`: redirects that led here, one after the other. `suspect`: found on a page that brought nothing new.
+        `handed`: over, by another agent. It may have been met here, too, when it was not ours.
         """
         if self._max_depth is not None and depth > self._max_depth:
             return  # not remembered: a shorter way may lead there yet

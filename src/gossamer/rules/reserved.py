@@ -11,9 +11,6 @@ class Reserved:
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = [_folded(text) for text in texts]
 
-    def __bool__(self) -> bool:
-        return bool(self._texts)
-
     def found_in(self, *sources: str) -> bool:
         """Whether one of them is in one of these."""
         return any(text in source for source in map(_folded, sources) for text in self._texts)
