@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -60,6 +60,9 @@ bench-grown: $(VENV)/.installed-dev  ## a crawl that knows ten million URLs besi
 bench-curves: $(VENV)/.installed-dev  ## what a page costs as URLs, hosts, connections, sizes and links grow
 	$(BIN)/python benchmarks/curves.py --json bench-work/curves.json
 	$(BIN)/python benchmarks/curve_plot.py bench-work/curves.json docs/images/
+
+bench-million: $(VENV)/.installed-dev  ## a million pages of the simulated web: CPU and memory at the end beside the beginning
+	$(BIN)/python benchmarks/million.py
 
 bench-kill: $(VENV)/.installed-dev  ## killed again and again: nothing lost, nothing twice
 	$(BIN)/python benchmarks/kill_loop.py
