@@ -50,7 +50,8 @@ class Crash:
             if self.reached(f"before {name}"):
                 os._exit(CRASHED)
             if self.reached(f"within {name}"):
-                file, data = arguments
+                file, pieces = arguments
+                data = b"".join(pieces)
                 os.write(file.fileno(), data[: len(data) // 2])
                 os._exit(CRASHED)
             result = original(*arguments, **named)
@@ -73,7 +74,7 @@ def main() -> int:
     assert crash.point in POINTS
     crash.around(crawl_dir.CrawlDir, "save", lambda *_: "save settings")
     crash.around(writer.Writer, "_open_file", lambda *_: "open WARC")
-    crash.around(writer, "_write", lambda file, data: f"write {kind(file.name)}")
+    crash.around(writer, "_write", lambda file, pieces: f"write {kind(file.name)}")
     crash.around(writer.os, "fdatasync", lambda fd: f"sync {kind(os.readlink(f'/proc/self/fd/{fd}'))}")
     crash.around(writer.Writer, "_sync_directory", lambda *_: "sync directory")
     crash.around(database.Database, "commit", lambda *_: "write batch")
