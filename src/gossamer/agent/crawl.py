@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import itertools
 import os
 import signal
@@ -22,6 +21,7 @@ from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.log import CrawlLog
+from gossamer.agent.memory import prepare
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.settings import LiveSettings
 from gossamer.agent.spool import Spool
@@ -64,9 +64,7 @@ def run(
     `index` and `service` run beside it; to wait for them, or to stop them, is left to the caller. `kept` is what
     gossamer.toml said when `config` was made of it.
     """
-    # Hardly anything of a crawl is in a cycle: looking for garbage every 700 objects costs more than it finds.
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 100)
+    prepare()
     beside = [each for each in (index, service) if each]
     crawl = Crawl(config, home, seeds, notice or (lambda _: None), beside, kept)
     return uvloop.run(crawl.run(watch, every))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from gossamer.agent.companion import Companion
 from gossamer.agent.crawl import Crawl
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.membership import Membership
+from gossamer.agent.memory import prepare
 from gossamer.agent.mirrored import MirroredSettings
 from gossamer.agent.progress import Progress, Summary
 from gossamer.cluster.broker import Broker, open_keys
@@ -48,8 +48,7 @@ def join(
     `local` are options of this machine by name; all others are those that the agents share. `index` and `service` are
     as for `run`.
     """
-    gc.freeze()  # as in `run`
-    gc.set_threshold(50_000, 50, 100)
+    prepare()
     say = notice or (lambda _: None)
     beside = [each for each in (index, service) if each]
     return uvloop.run(_join(home, broker, name, seeds, dict(local), weight, watch, every, say, beside))
