@@ -171,13 +171,16 @@ def test_the_leader_of_three_dies_and_nothing_that_was_acknowledged_is_lost(tmp_
 
     async def work() -> None:
         async with linked(servers, 1.0) as link:
-            log = await NatsLog.open(link, 4, replicas=3)
-            keys = await NatsCoordinator.open(link, "crawl", 3)
-            revision = await keys.create("sess.a", b"1")
+            # Three that have just met may need a moment to agree on who leads.
+            log = await until(lambda: NatsLog.open(link, 4, replicas=3))
+            keys = await until(lambda: NatsCoordinator.open(link, "crawl", 3))
+            revision = await until(lambda: keys.create("sess.a", b"1"))
             assert revision is not None
-            token = await log.claim(0, b"a", 0)
+            token = await until(lambda: log.claim(0, b"a", 0))
             reader = await log.read(0, 0)
-            done = [await log.append(0, token, b"%d" % each) for each in range(50)]
+            done = []
+            for each in range(50):
+                done.append(await until(lambda each=each: log.append(0, token, b"%d" % each)))  # type: ignore[misc]
             found: list[Record] = []
             while not found:
                 found += await reader.next(1.0)
