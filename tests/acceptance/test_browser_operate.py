@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from browsing import Watch
 from operating import Operated, log_in, operated
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from gossamer.agent.audit import read_changes
 from gossamer.config import load
@@ -147,6 +147,19 @@ def test_seeds_a_checkpoint_and_who_did_it(page: Page, watch: Watch, crawl: Oper
     changes = page.locator("table tbody tr")
     expect(changes.first).to_contain_text("key ops")
     expect(changes.first).to_contain_text("checkpoint")
+    assert watch.console == []
+
+
+def test_what_was_typed_before_the_script_came_is_spoken_of_too(page: Page, watch: Watch, crawl: Operated) -> None:
+    held: list[Route] = []
+    page.route(re.compile(r"/controls[^/]*\.js"), lambda route: held.append(route))
+    log_in(page, crawl.key)
+    form = control(page, "seeds")
+    form.get_by_label("URLs").fill("http://early.test/")
+    for route in held:
+        route.continue_()
+    assert held
+    expect(form.locator("p.will")).to_contain_text("1 URL becomes a seed")
     assert watch.console == []
 
 

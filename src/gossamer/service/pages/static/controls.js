@@ -68,8 +68,14 @@ document.addEventListener("submit", async (event) => {
   if (done) done.focus();
 });
 
+// What was typed before this file had come, or was there before a page was loaded again, is spoken of as well.
+const isTyped = (field) => field.defaultValue !== undefined && field.value !== field.defaultValue;
+
 function begin() {
   const brushes = document.querySelector(".brush");
   if (brushes) brushes.hidden = false;
+  for (const form of document.querySelectorAll("#controls form[data-control]")) {
+    if (form.querySelector("div.will") && [...form.elements].some(isTyped)) foretell(form);
+  }
 }
-begin();
+document.addEventListener("DOMContentLoaded", begin); // hours.js has come by then
