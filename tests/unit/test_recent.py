@@ -17,10 +17,17 @@ def test_a_url_is_fresh_once() -> None:
 
 def test_it_still_knows_nearly_all_after_it_has_grown() -> None:
     recent = Recent(1 << 20)
-    for start in range(0, 40_000, 16):
+    for start in range(0, 160_000, 16):
         recent.fresh(urls(start, start + 16))
-    assert len(recent) > 1 << 15
-    assert len(recent.fresh(urls(0, 40_000))) < 20_000
+    assert len(recent) > 1 << 17
+    assert len(recent.fresh(urls(0, 160_000))) < 32_000
+
+
+def test_what_does_not_outgrow_it_is_known_for_good() -> None:
+    recent = Recent(1 << 16)
+    for start in range(0, 20_000, 16):
+        recent.fresh(urls(start, start + 16))
+    assert len(recent.fresh(urls(0, 20_000))) < 200
 
 
 def test_its_size_has_a_limit() -> None:

@@ -6,10 +6,13 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#define ROW 8 /* marks: a line of the processor's cache */
+
 PyDoc_STRVAR(fresh_doc,
 "fresh(table, urls)\n--\n\n"
-"Those of the list `urls` whose hashes are not in the slots of `table` that their low bits name, each once; they are there\n"
-"from now on. The table is an array of 64-bit numbers, a power of two of them.");
+"Those of the list `urls` whose hashes are not in the rows of `table` that their low bits name, each once; they are there\n"
+"from now on, instead of the one that has been in its row for longest. The table is an array of 64-bit numbers, a power\n"
+"of two of them.");
 
 static PyObject *fresh(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
@@ -27,25 +30,25 @@ static PyObject *fresh(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
         goto done;
     }
     found = PyList_New(0);
-    /* First those that were not met before, then each of them once: what one of them takes the slot of was met, too. */
-    Py_hash_t *marks = table.buf;
+    Py_ssize_t row = slots < ROW ? slots : ROW, mask = slots / row - 1;
     for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(args[1]); i++) {
         PyObject *url = PyList_GET_ITEM(args[1], i);
         Py_hash_t mark = PyObject_Hash(url);
-        if ((mark == -1 && PyErr_Occurred()) || (marks[mark & (slots - 1)] != mark && PyList_Append(found, url) < 0))
+        if (mark == -1 && PyErr_Occurred()) {
+            Py_CLEAR(found);
+            break;
+        }
+        Py_hash_t *marks = (Py_hash_t *)table.buf + (mark & mask) * row;
+        Py_ssize_t at = 0;
+        while (at < row && marks[at] != mark)
+            at++;
+        if (at < row)
+            continue;
+        memmove(marks + 1, marks, (row - 1) * sizeof *marks);
+        *marks = mark;
+        if (PyList_Append(found, url) < 0)
             Py_CLEAR(found);
     }
-    Py_ssize_t kept = 0;
-    for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(found); i++) {
-        PyObject *url = PyList_GET_ITEM(found, i);
-        Py_hash_t mark = PyObject_Hash(url), *slot = marks + (mark & (slots - 1));
-        if (*slot == mark)
-            continue;
-        *slot = mark;
-        PyList_SetItem(found, kept++, Py_NewRef(url));
-    }
-    if (found != NULL && PyList_SetSlice(found, kept, PyList_GET_SIZE(found), NULL) < 0)
-        Py_CLEAR(found);
 done:
     PyBuffer_Release(&table);
     return found;
