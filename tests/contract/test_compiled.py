@@ -6,6 +6,7 @@ import shutil
 import sys
 import sysconfig
 from array import array
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -15,10 +16,12 @@ from hypothesis import strategies as st
 
 from gossamer.agent.doctor import COMPILED
 from gossamer.frontier.recent import fresh, fresh_here
+from gossamer.model import Page
 from gossamer.parse import LinkScanner
 from gossamer.parse.fingerprint import majority, majority_here, names, names_here, words, words_here
 from gossamer.parse.scan import compiled, may_scan_here
-from gossamer.store.warc import record, record_here, spelled, spelled_here
+from gossamer.store.cdxj import Entry, line_here, lines, lines_here, mime_of
+from gossamer.store.warc import records, records_here, spelled, spelled_here
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from fuzz_inputs import PIECES, Inputs, tag
@@ -155,12 +158,19 @@ def test_wrong_arguments_are_said() -> None:
         fresh(array("q", [0, 0, 0]), ["a"])
     with pytest.raises(ValueError, match="20 bytes"):
         spelled(b"short")
-    with pytest.raises(TypeError, match="record"):
-        record(("one name only",), b"", b"")
+    with pytest.raises(TypeError, match="records"):
+        records(None, b"short", "", 0, True)  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):
+        records(None, b"d" * 20, "", 0, True)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="lines"):
+        lines((), "x", {}, mime_of, line_here)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="of eight"):
+        lines([("http://a.test/",)], "x", {}, mime_of, line_here)  # type: ignore[list-item]
     with pytest.raises(ValueError, match="two blocks"):
         words(b"a b", 1, 2)
+    page = Page("http://a.test/", 200, b"", b"", b"", 0.0, 0.0, 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="bytes and str"):
-        record(("Name", 3), b"", b"")  # type: ignore[arg-type]
+        records(page, b"d" * 20, "", 0, True)
 
 
 @built
@@ -182,18 +192,47 @@ def test_digests(digest: bytes) -> None:
     assert spelled(digest) == spelled_here(digest)
 
 
-@given(st.lists(st.text(max_size=20) | st.binary(max_size=20), max_size=12), st.binary(), st.binary())
-def test_records(fields: list[str | bytes], block: bytes, body: bytes) -> None:
-    pairs = tuple(fields[: len(fields) // 2 * 2])
+_DIGESTS = st.binary(min_size=20, max_size=20)
+_MOMENTS = st.floats(0, 4e9) | st.integers(0, 4_000_000_000_000).map(lambda number: number / 1000)
+
+
+def outcome(work: Callable[..., object], *arguments: object) -> object:
     try:
-        expected: bytes | type[Exception] = record_here(pairs, block, body)
-    except UnicodeEncodeError:
-        expected = UnicodeEncodeError
-    if isinstance(expected, bytes):
-        assert record(pairs, block, body) == expected
-    else:
-        with pytest.raises(expected):
-            record(pairs, block, body)
+        return work(*arguments)
+    except (UnicodeEncodeError, ValueError) as error:
+        return type(error)
+
+
+@given(st.text(), st.binary(), st.binary(), st.binary(), st.text(max_size=9), st.binary(max_size=3), _DIGESTS, _MOMENTS)
+def test_records(
+    url: str, head: bytes, raw: bytes, request: bytes, word: str, protocol: bytes, digest: bytes, moment: float
+) -> None:
+    page = Page(url, 200, head, raw, b"", moment, 0.0, word, request, word[:3], None, protocol)
+    for asked in ((digest, "<urn:uuid:1-", 0, True), (digest, "", 0xFFF_FFFF_FFFE, False)):
+        assert outcome(records, page, *asked) == outcome(records_here, page, *asked)
+
+
+_HOSTS = st.lists(st.sampled_from(["www", "www2", "w", "a", "b-c", "127", "0", "", "test"]), max_size=5).map(".".join)
+_ORDINARY = st.builds(
+    lambda scheme, host, port, path: f"{scheme}://{host}{port}/{path}",
+    st.sampled_from(["http", "https"]),
+    _HOSTS | st.sampled_from(["[::1]", "[2001:DB8::]", "www.", "www", "WWW.A.test"]),
+    st.sampled_from(["", ":8080", ":"]),
+    st.text("aZ/?&%.~'()[]", max_size=20) | st.text(max_size=9),
+)
+_TYPES = st.sampled_from([None, "", "text/html", "Text/HTML; charset=x", 'a"b', "warc/revisit", " ;"])
+_NUMBERS = st.integers(0, 2**62)
+_ENTRIES = st.tuples(
+    _ORDINARY | st.text(max_size=30), _MOMENTS, _TYPES, st.integers(0, 999), _DIGESTS, _NUMBERS, _NUMBERS,
+    st.sampled_from(["", "same", "changed"]),
+)  # fmt: skip
+
+
+@given(st.lists(_ENTRIES, max_size=8), st.text("gz-.0", max_size=20))
+@settings(max_examples=500)
+def test_lines_of_captures(entries: list[Entry], file: str) -> None:
+    asked = entries, file, {}, mime_of, line_here
+    assert outcome(lines, *asked) == outcome(lines_here, *asked)
 
 
 @given(st.lists(st.lists(st.text("ab", max_size=4), max_size=12), max_size=12), st.integers(0, 6))

@@ -14,7 +14,7 @@ from gossamer.frontier.reader import FrontierReader
 from gossamer.rules.policy import Policy
 from gossamer.rules.scope import Scope
 from gossamer.store import StorePosition
-from gossamer.store.cdxj import Lines
+from gossamer.store.cdxj import line_here
 from gossamer.store.writer import Position, cdxj_name
 from gossamer.testing import TinyWeb
 from gossamer.testing.web import End, Reply
@@ -69,8 +69,7 @@ def found(
         end = Position(last, 0, 0)
     text = ""
     for number, (url, change) in enumerate(changes):
-        line = Lines().line(url, at, "text/html", status, "sha1:" + f"{number:032d}", 0, 9, "x").removesuffix("}\n")
-        text += line + f', "change": "{change}"}}\n'
+        text += line_here((url, at, "text/html", status, number.to_bytes(20, "big"), 0, 9, change), "x")
     with (path / cdxj_name(end.file)).open("a") as file:
         file.write(text)
     position = StorePosition(last, {**position.writers, name: Position(end.file, end.warc, end.cdxj + len(text))})

@@ -9,15 +9,14 @@ import pytest
 
 from gossamer.model import Locator
 from gossamer.store import Place, by_moment, places_at
-from gossamer.store.cdxj import REVISIT, Lines
-from gossamer.store.warc import spelled
+from gossamer.store.cdxj import REVISIT, line_here
 from gossamer.store.writer import cdxj_name
 
 DIGEST, OTHER = b"a" * 20, b"b" * 20
 
 
 def line(url: str, at: float, digest: bytes = DIGEST, mime: str = "text/html") -> str:
-    return Lines().line(url, at, mime, 200, spelled(digest), int(at), 9, "x.warc.gz")
+    return line_here((url, at, mime, 200, digest, int(at), 9, ""), "x.warc.gz")
 
 
 def url(number: int) -> str:

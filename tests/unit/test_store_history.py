@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from gossamer.store import StorePosition, captures_of
-from gossamer.store.cdxj import Lines
+from gossamer.store.cdxj import line_here
+from gossamer.store.warc import spelled
 from gossamer.store.writer import Position
 
 URL = "http://a.test/page"
+DIGEST, OTHER = b"a" * 20, b"b" * 20
 
 
-def line(url: str, at: int, digest: str = "sha1:A", file: int = 0) -> str:
-    return Lines().line(url, at, "text/html", 200, digest, at * 10, 9, f"gossamer-{file:05d}.warc.gz")
+def line(url: str, at: int, digest: bytes = DIGEST, file: int = 0) -> str:
+    return line_here((url, at, "text/html", 200, digest, at * 10, 9, ""), f"gossamer-{file:05d}.warc.gz")
 
 
 def write(home: Path, *files: str) -> StorePosition:
@@ -30,13 +32,13 @@ def test_the_newest_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr("gossamer.store.history._BLOCK", block)
     others = "".join(line(f"{URL}{number}", 50 + number) for number in range(9))
     position = write(
-        tmp_path, others + line(URL, 100) + others + line(URL, 200, "sha1:B"), line(URL, 300, file=1) + others
+        tmp_path, others + line(URL, 100) + others + line(URL, 200, OTHER), line(URL, 300, file=1) + others
     )
     found, complete = captures_of(URL, tmp_path, position)
     assert [(each.fetched_at, each.digest, each.stored.file, each.stored.offset) for each in found] == [
-        (300, "sha1:A", 1, 3000),
-        (200, "sha1:B", 0, 2000),
-        (100, "sha1:A", 0, 1000),
+        (300, spelled(DIGEST), 1, 3000),
+        (200, spelled(OTHER), 0, 2000),
+        (100, spelled(DIGEST), 0, 1000),
     ]
     assert complete
     assert captures_of("http://a.test/pag", tmp_path, position) == ([], True)

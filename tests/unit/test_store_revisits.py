@@ -17,9 +17,9 @@ from gossamer.agent.earlier import Earlier
 from gossamer.config import StoreConfig
 from gossamer.model import Change, Locator, Page
 from gossamer.store import Captures, RecordFiles, Store, StorePosition, payload_digest
-from gossamer.store.cdxj import Lines
+from gossamer.store.cdxj import line_here
 from gossamer.store.reader import moment
-from gossamer.store.warc import Dates, spelled
+from gossamer.store.warc import date_of, spelled
 
 URL = "http://a.test/page"
 BODY = b"<p>as it was"
@@ -115,7 +115,7 @@ def test_lines_say_what_has_changed(history: History) -> None:
     assert [each.get("change") for each in fields] == [None, "same", "same", "changed", "gone", "new"]
     assert (fields[1]["mime"], fields[1]["status"], fields[1]["digest"]) == ("warc/revisit", "304", spelled(DIGEST))
     assert [list(each)[:7] for each in fields] == [list(fields[0])] * 6
-    plain = Lines().line(URL, 1000.123, "text/html", 200, spelled(DIGEST), 0, 9, "x.warc.gz")
+    plain = line_here((URL, 1000.123, "text/html", 200, DIGEST, 0, 9, ""), "x.warc.gz")
     assert "change" not in plain
 
 
@@ -147,11 +147,11 @@ def test_a_304_is_read_back(history: History) -> None:
 
 @given(st.floats(0, 4e9))
 def test_a_date_that_was_read_is_written_again_as_it_was(seconds: float) -> None:
-    text = Dates().format(seconds)
+    text = date_of(seconds)
     read = moment(text.encode())
     assert read is not None
     assert abs(read - seconds) < 0.0011
-    assert Dates().format(read) == text
+    assert date_of(read) == text
 
 
 # -- the copy that is there already ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.store import Captures, Place, StorePosition, newest_first, places_since
-from gossamer.store.cdxj import Lines
+from gossamer.store.cdxj import line_here
 from gossamer.store.writer import Position, cdxj_name
 
 NOW = 1_800_000_000
@@ -24,7 +24,7 @@ def written(home: Path, files: list[list[int]], first: int = 0, step: int = 1) -
         name, text = first + place * step, ""
         for at in times:
             url = f"http://a.test/{first}/{number}"
-            text += Lines().line(url, NOW + at, "text/html", 200, f"sha1:{number:032d}", number * 10, 9, "x")
+            text += line_here((url, NOW + at, "text/html", 200, number.to_bytes(20, "big"), number * 10, 9, ""), "x")
             number += 1
         (home / cdxj_name(name)).write_text(text)
         end = Position(name, 0, len(text))

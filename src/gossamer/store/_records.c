@@ -1,11 +1,14 @@
-/* What a page's WARC records say, put together in one step: the compiled twin of what warc.py formats.
+/* What a page's WARC records and its line of CDXJ say, put together in one step: the compiled twin of what warc.py and
+ * cdxj.py format.
  *
  * Both write the same bytes (tests/contract/test_compiled.py).
  */
 
 #define PY_SSIZE_T_CLEAN
+#define _GNU_SOURCE
 #include <Python.h>
 #include <string.h>
+#include <time.h>
 
 enum { DIGEST = 20, SPELLED = 5 + 32 };
 
@@ -37,83 +40,358 @@ static PyObject *spelled(PyObject *Py_UNUSED(module), PyObject *digest)
     return text;
 }
 
+/* Bytes that grow. */
 typedef struct {
+    char *at;
+    Py_ssize_t length, room;
+} text;
+
+static int make_room(text *into, Py_ssize_t more)
+{
+    if (into->room - into->length >= more)
+        return 1;
+    Py_ssize_t room = 2 * into->room + more;
+    char *at = PyMem_Realloc(into->at, (size_t)room);
+    if (at == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    into->at = at;
+    into->room = room;
+    return 1;
+}
+
+static void put(text *into, const char *from, Py_ssize_t length)
+{
+    memcpy(into->at + into->length, from, (size_t)length);
+    into->length += length;
+}
+
+#define PUT(into, literal) put((into), (literal), sizeof(literal) - 1)
+
+static void put_number(text *into, long long number)
+{
+    char digits[24];
+    put(into, digits, snprintf(digits, sizeof digits, "%lld", number));
+}
+
+/* `2026-01-31T23:59:59` or `20260131235959`; 0 where a moment has no such date. */
+static int put_moment(text *into, time_t second, const char *format)
+{
+    struct tm parts;
+    char written[64];
+    size_t length = gmtime_r(&second, &parts) == NULL ? 0 : strftime(written, sizeof written, format, &parts);
+    if (!length)
+        PyErr_SetString(PyExc_OverflowError, "a moment that has no date");
+    put(into, written, (Py_ssize_t)length);
+    return length > 0;
+}
+
+/* -- the records of a page ------------------------------------------------------------------------------------- */
+
+enum { URL, ADDRESS, PROTOCOL, TRUNCATED, HEAD, RAW, REQUEST, PIECES };
+static const char *const NAMES[] = {"url", "address", "protocol", "truncated", "head", "raw", "request"};
+static PyObject *names[PIECES], *fetched_at;
+
+typedef struct {
+    PyObject *held;
     const char *at;
     Py_ssize_t length;
 } piece;
 
-/* The bytes of a str or bytes, which stay where they are as long as it lives; 0 for anything else. */
-static int piece_of(PyObject *object, piece *found)
+/* An attribute of a page that is str or bytes; its bytes stay where they are as long as it is held. */
+static int piece_of(PyObject *page, PyObject *name, piece *found)
 {
-    if (PyBytes_Check(object)) {
-        found->at = PyBytes_AS_STRING(object);
-        found->length = PyBytes_GET_SIZE(object);
+    found->held = PyObject_GetAttr(page, name);
+    if (found->held == NULL)
+        return 0;
+    if (PyBytes_Check(found->held)) {
+        found->at = PyBytes_AS_STRING(found->held);
+        found->length = PyBytes_GET_SIZE(found->held);
         return 1;
     }
-    found->at = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &found->length) : NULL;
+    found->at = PyUnicode_Check(found->held) ? PyUnicode_AsUTF8AndSize(found->held, &found->length) : NULL;
     if (found->at == NULL && !PyErr_Occurred())
-        PyErr_SetString(PyExc_TypeError, "a record is made of bytes and str");
+        PyErr_SetString(PyExc_TypeError, "a page is made of bytes and str");
     return found->at != NULL;
 }
 
-PyDoc_STRVAR(record_doc,
-"record(fields, block, body)\n--\n\n"
-"A record: `WARC/1.1`, one line for each name and value of `fields` that has a value, the length of what follows, an\n"
-"empty line, `block` and `body`, two empty lines. `fields` has names and values in turn.");
-
-enum { MOST_FIELDS = 24 };
-
-static PyObject *record(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+static void put_id(text *into, const char *run, Py_ssize_t length, unsigned long long number)
 {
-    if (count != 3 || !PyTuple_Check(args[0]) || !PyBytes_Check(args[1]) || !PyBytes_Check(args[2])
-        || PyTuple_GET_SIZE(args[0]) > MOST_FIELDS || PyTuple_GET_SIZE(args[0]) % 2) {
-        PyErr_SetString(PyExc_TypeError, "record(fields: tuple, block: bytes, body: bytes)");
-        return NULL;
-    }
-    static const char FIRST[] = "WARC/1.1\r\n", END[] = "\r\n\r\n";
-    piece fields[MOST_FIELDS];
-    Py_ssize_t pieces = PyTuple_GET_SIZE(args[0]), size = 0;
-    for (Py_ssize_t i = 0; i < pieces; i++) {
-        if (!piece_of(PyTuple_GET_ITEM(args[0], i), &fields[i]))
-            return NULL;
-        if (i % 2 && fields[i].length)
-            size += fields[i - 1].length + fields[i].length + 4;
-    }
-    Py_ssize_t block = PyBytes_GET_SIZE(args[1]), body = PyBytes_GET_SIZE(args[2]);
+    char digits[32];
+    put(into, run, length);
+    put(into, digits, snprintf(digits, sizeof digits, "%012llx>", number));
+}
+
+static void put_field(text *into, const char *name, const piece *value)
+{
+    if (!value->length)
+        return;
+    put(into, name, (Py_ssize_t)strlen(name));
+    put(into, value->at, value->length);
+    PUT(into, "\r\n");
+}
+
+/* The record that has these fields. */
+static PyObject *record_of(const text *fields, const piece *block, const piece *body)
+{
     char length[64];
-    int length_size = snprintf(length, sizeof length, "Content-Length: %zd\r\n\r\n", block + body);
-    PyObject *made = PyBytes_FromStringAndSize(NULL, sizeof FIRST - 1 + size + length_size + block + body + 4);
+    int digits = snprintf(length, sizeof length, "Content-Length: %zd\r\n\r\n", block->length + body->length);
+    PyObject *made = PyBytes_FromStringAndSize(NULL, fields->length + digits + block->length + body->length + 4);
     if (made == NULL)
         return NULL;
-    char *into = PyBytes_AS_STRING(made);
-#define PUT(from, length) (memcpy(into, (from), (length)), into += (length))
-    PUT(FIRST, sizeof FIRST - 1);
-    for (Py_ssize_t i = 1; i < pieces; i += 2) {
-        if (!fields[i].length)
-            continue;
-        PUT(fields[i - 1].at, fields[i - 1].length);
-        PUT(": ", 2);
-        PUT(fields[i].at, fields[i].length);
-        PUT("\r\n", 2);
-    }
-    PUT(length, length_size);
-    PUT(PyBytes_AS_STRING(args[1]), block);
-    PUT(PyBytes_AS_STRING(args[2]), body);
-    PUT(END, 4);
+    text into = {PyBytes_AS_STRING(made), 0, PyBytes_GET_SIZE(made)};
+    put(&into, fields->at, fields->length);
+    put(&into, length, digits);
+    put(&into, block->at, block->length);
+    put(&into, body->at, body->length);
+    PUT(&into, "\r\n\r\n");
     return made;
+}
+
+PyDoc_STRVAR(records_doc,
+"records(page, digest, run, number, with_request)\n--\n\n"
+"The response record of a page, and the request record, or nothing. Their ids begin with `run`, and go on with `number`\n"
+"and the one after it.");
+
+static PyObject *records(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 5 || !PyBytes_Check(args[1]) || PyBytes_GET_SIZE(args[1]) != DIGEST || !PyUnicode_Check(args[2])
+        || !PyLong_Check(args[3])) {
+        PyErr_SetString(PyExc_TypeError, "records(page, digest: 20 bytes, run: str, number: int, with_request: bool)");
+        return NULL;
+    }
+    piece pieces[PIECES] = {{NULL, NULL, 0}};
+    text made = {NULL, 0, 0};
+    PyObject *response = NULL, *request = NULL, *both = NULL;
+    Py_ssize_t run_length, size = 0;
+    const char *run = PyUnicode_AsUTF8AndSize(args[2], &run_length);
+    unsigned long long number = PyLong_AsUnsignedLongLong(args[3]);
+    if (run == NULL || (number == (unsigned long long)-1 && PyErr_Occurred()))
+        return NULL;
+    PyObject *moment = PyObject_GetAttr(args[0], fetched_at);
+    double seconds = moment == NULL ? -1.0 : PyFloat_AsDouble(moment);
+    Py_XDECREF(moment);
+    if (seconds == -1.0 && PyErr_Occurred())
+        return NULL;
+    for (int i = 0; i < PIECES; i++) {
+        if (!piece_of(args[0], names[i], &pieces[i]))
+            goto done;
+        size += i < HEAD ? pieces[i].length : 0;
+    }
+    if (!make_room(&made, size + 3 * run_length + 1024))
+        goto done;
+
+    text date = {(char[64]){0}, 0, 64};
+    seconds += 1e-6; /* a number read from a date may be a little below it */
+    if (!(seconds >= 0 && seconds < 253402300800.0)) {
+        PyErr_SetString(PyExc_OverflowError, "a moment that has no date");
+        goto done;
+    }
+    time_t whole = (time_t)seconds;
+    if (!put_moment(&date, whole, "%Y-%m-%dT%H:%M:%S"))
+        goto done;
+    char parts[16];
+    put(&date, parts, snprintf(parts, sizeof parts, ".%03dZ", (int)((seconds - (double)whole) * 1000)));
+    piece dated = {NULL, date.at, date.length};
+
+    PUT(&made, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: ");
+    put_id(&made, run, run_length, number);
+    PUT(&made, "\r\n");
+    put_field(&made, "WARC-Date: ", &dated);
+    put_field(&made, "WARC-Target-URI: ", &pieces[URL]);
+    put_field(&made, "WARC-IP-Address: ", &pieces[ADDRESS]);
+    put_field(&made, "WARC-Protocol: ", &pieces[PROTOCOL]);
+    put_field(&made, "WARC-Truncated: ", &pieces[TRUNCATED]);
+    PUT(&made, "WARC-Payload-Digest: ");
+    spell((const unsigned char *)PyBytes_AS_STRING(args[1]), made.at + made.length);
+    made.length += SPELLED;
+    PUT(&made, "\r\nContent-Type: application/http;msgtype=response\r\n");
+    response = record_of(&made, &pieces[HEAD], &pieces[RAW]);
+
+    if (args[4] == Py_True) {
+        made.length = 0;
+        PUT(&made, "WARC/1.1\r\nWARC-Type: request\r\nWARC-Record-ID: ");
+        put_id(&made, run, run_length, number + 1);
+        PUT(&made, "\r\n");
+        put_field(&made, "WARC-Date: ", &dated);
+        put_field(&made, "WARC-Target-URI: ", &pieces[URL]);
+        PUT(&made, "WARC-Concurrent-To: ");
+        put_id(&made, run, run_length, number);
+        PUT(&made, "\r\n");
+        put_field(&made, "WARC-Protocol: ", &pieces[PROTOCOL]);
+        PUT(&made, "Content-Type: application/http;msgtype=request\r\n");
+        request = record_of(&made, &pieces[REQUEST], &(piece){NULL, "", 0});
+    } else {
+        request = PyBytes_FromStringAndSize(NULL, 0);
+    }
+    if (response != NULL && request != NULL)
+        both = PyTuple_Pack(2, response, request);
+done:
+    Py_XDECREF(response);
+    Py_XDECREF(request);
+    PyMem_Free(made.at);
+    for (int i = 0; i < PIECES; i++)
+        Py_XDECREF(pieces[i].held);
+    return both;
+}
+
+/* -- lines of CDXJ --------------------------------------------------------------------------------------------- */
+
+static int is_plain(const char *url, Py_ssize_t length)
+{
+    for (Py_ssize_t i = 0; i < length; i++)
+        if (url[i] < ' ' || url[i] > '~' || url[i] == '"' || url[i] == '\\')
+            return 0;
+    return 1;
+}
+
+/* The host reversed and without `www.`, the rest in lower case. `cut` is where the path begins. */
+static void put_surt(text *into, const char *url, Py_ssize_t length, Py_ssize_t cut)
+{
+    const char *host = (const char *)memmem(url, (size_t)cut, "//", 2) + 2, *end = url + cut;
+    if (*host != '[') {
+        const char *colon = memchr(host, ':', (size_t)(end - host)), *last = colon ? colon : end;
+        if (last - host > 3 && !memcmp(host, "www", 3)) {
+            const char *at = host + 3;
+            while (at < last && *at >= '0' && *at <= '9')
+                at++;
+            if (at < last && *at == '.')
+                host = at + 1;
+        }
+        int numeric = 0, dots = 0;
+        for (const char *at = host; at < last; at++) {
+            dots += *at == '.';
+            numeric += *at >= '0' && *at <= '9';
+        }
+        if (!numeric || numeric + dots != last - host) {
+            for (const char *stop = last, *at = last; at >= host; at--) {
+                if (at > host && at[-1] != '.')
+                    continue;
+                put(into, at, stop - at);
+                if (at > host)
+                    PUT(into, ",");
+                stop = at - 1;
+            }
+            host = last;
+        }
+    }
+    put(into, host, end - host);
+    PUT(into, ")");
+    for (Py_ssize_t i = cut; i < length; i++)
+        into->at[into->length++] = url[i] >= 'A' && url[i] <= 'Z' ? (char)(url[i] + 32) : url[i];
+}
+
+PyDoc_STRVAR(lines_doc,
+"lines(entries, file, mimes, mime, line)\n--\n\n"
+"A line for each entry: URL, moment, content type, status, digest, offset, length, change. `mimes` has types as they are\n"
+"written, `mime` is asked for others, and `line` for the lines of unusual URLs.");
+
+enum { ENTRY = 8 };
+
+/* One line; 0 when there is an error. */
+static int put_line(text *into, PyObject *entry, PyObject *const *args)
+{
+    PyObject *url_object = PyTuple_GET_ITEM(entry, 0), *digest = PyTuple_GET_ITEM(entry, 4);
+    Py_ssize_t length, file_length, mime_length, change_length;
+    const char *url = PyUnicode_AsUTF8AndSize(url_object, &length);
+    const char *file = PyUnicode_AsUTF8AndSize(args[1], &file_length);
+    const char *change = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(entry, 7), &change_length);
+    if (url == NULL || file == NULL || change == NULL)
+        return 0;
+    double seconds = PyFloat_AsDouble(PyTuple_GET_ITEM(entry, 1));
+    long long status = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 3));
+    long long offset = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 5));
+    long long size = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 6));
+    if (PyErr_Occurred())
+        return 0;
+    const char *slash = length > 8 ? memchr(url + 8, '/', (size_t)(length - 8)) : NULL;
+    if (slash == NULL || !is_plain(url, length) || memmem(url, (size_t)(slash - url), "//", 2) == NULL
+        || !PyBytes_Check(digest) || PyBytes_GET_SIZE(digest) != DIGEST || !(seconds >= 0 && seconds < 253402300800.0)) {
+        PyObject *made = PyObject_CallFunctionObjArgs(args[4], entry, args[1], NULL);
+        const char *line = made == NULL ? NULL : PyUnicode_AsUTF8AndSize(made, &length);
+        int fits = line != NULL && make_room(into, length);
+        if (fits)
+            put(into, line, length);
+        Py_XDECREF(made);
+        return fits;
+    }
+    PyObject *type = PyTuple_GET_ITEM(entry, 2), *asked = NULL, *mime = PyDict_GetItemWithError(args[2], type);
+    if (mime == NULL && !PyErr_Occurred())
+        mime = asked = PyObject_CallOneArg(args[3], type);
+    const char *written = mime == NULL ? NULL : PyUnicode_AsUTF8AndSize(mime, &mime_length);
+    int good = written != NULL && make_room(into, 2 * length + mime_length + file_length + change_length + 512);
+    if (good) {
+        put_surt(into, url, length, slash - url);
+        PUT(into, " ");
+        good = put_moment(into, (time_t)seconds, "%Y%m%d%H%M%S");
+        PUT(into, " {\"url\": \"");
+        put(into, url, length);
+        PUT(into, "\", \"mime\": ");
+        put(into, written, mime_length);
+        PUT(into, ", \"status\": \"");
+        put_number(into, status);
+        PUT(into, "\", \"digest\": \"");
+        spell((const unsigned char *)PyBytes_AS_STRING(digest), into->at + into->length);
+        into->length += SPELLED;
+        PUT(into, "\", \"length\": \"");
+        put_number(into, size);
+        PUT(into, "\", \"offset\": \"");
+        put_number(into, offset);
+        PUT(into, "\", \"filename\": \"");
+        put(into, file, file_length);
+        if (change_length) {
+            PUT(into, "\", \"change\": \"");
+            put(into, change, change_length);
+        }
+        PUT(into, "\"}\n");
+    }
+    Py_XDECREF(asked);
+    return good;
+}
+
+static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 5 || !PyList_Check(args[0]) || !PyUnicode_Check(args[1]) || !PyDict_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "lines(entries: list, file: str, mimes: dict, mime, line)");
+        return NULL;
+    }
+    text made = {NULL, 0, 0};
+    PyObject *result = NULL;
+    int good = make_room(&made, 1);
+    for (Py_ssize_t i = 0; good && i < PyList_GET_SIZE(args[0]); i++) {
+        PyObject *entry = Py_NewRef(PyList_GET_ITEM(args[0], i));
+        if (!PyTuple_Check(entry) || PyTuple_GET_SIZE(entry) != ENTRY) {
+            PyErr_SetString(PyExc_TypeError, "an entry is a tuple of eight");
+            good = 0;
+        } else {
+            good = put_line(&made, entry, args);
+        }
+        Py_DECREF(entry);
+    }
+    if (good)
+        result = PyBytes_FromStringAndSize(made.at, made.length);
+    PyMem_Free(made.at);
+    return result;
 }
 
 static PyMethodDef methods[] = {
     {"spelled", spelled, METH_O, spelled_doc},
-    {"record", (PyCFunction)(void (*)(void))record, METH_FASTCALL, record_doc},
+    {"records", (PyCFunction)(void (*)(void))records, METH_FASTCALL, records_doc},
+    {"lines", (PyCFunction)(void (*)(void))lines, METH_FASTCALL, lines_doc},
     {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_records", "WARC records, compiled.", 0, methods, NULL, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_records", "WARC records and lines of CDXJ, compiled.", 0, methods, NULL, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__records(void)
 {
+    for (int i = 0; i < PIECES; i++)
+        if (names[i] == NULL && (names[i] = PyUnicode_InternFromString(NAMES[i])) == NULL)
+            return NULL;
+    if (fetched_at == NULL && (fetched_at = PyUnicode_InternFromString("fetched_at")) == NULL)
+        return NULL;
     return PyModule_Create(&definition);
 }

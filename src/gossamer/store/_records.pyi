@@ -1,2 +1,15 @@
+from collections.abc import Callable
+
+from gossamer.model import Page
+from gossamer.store.cdxj import Entry
+
 def spelled(digest: bytes, /) -> str: ...
-def record(fields: tuple[str | bytes, ...], block: bytes, body: bytes, /) -> bytes: ...
+def records(page: Page, digest: bytes, run: str, number: int, with_request: bool, /) -> tuple[bytes, bytes]: ...
+def lines(
+    entries: list[Entry],
+    file: str,
+    mimes: dict[str | None, str],
+    mime: Callable[[str | None], str],
+    line: Callable[[Entry, str], str],
+    /,
+) -> bytes: ...

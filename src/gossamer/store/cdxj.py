@@ -5,6 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Callable
+
+from gossamer.store.warc import spelled
+
+Entry = tuple[str, float, str | None, int, bytes, int, int, str]
+"""Of a capture: URL, moment, content type, status, digest, offset, length, and what has become of it since the last."""
 
 REVISIT = "warc/revisit"
 """What the type of a page is called whose payload is in another record."""
@@ -29,55 +35,51 @@ def quoted(text: str) -> str:
     return json.dumps(text) if _NEEDS_ESCAPE(text) else f'"{text}"'
 
 
-def with_change(line: str, change: str) -> str:
-    """A line of a page that was visited before, with what has become of it since."""
-    return f'{line[:-2]}, "change": "{change}"}}\n'
+def mime_of(content_type: str | None) -> str:
+    return quoted((content_type or "").partition(";")[0].strip().lower() or "unk")
+
+
+def line_here(entry: Entry, file: str) -> str:
+    """The line of one capture in a WARC file."""
+    url, fetched_at, content_type, status, digest, offset, length, change = entry
+    stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime(int(fetched_at)))
+    changed = f', "change": "{change}"' if change else ""
+    return (
+        f'{surt(url)} {stamp} {{"url": {quoted(url)}, "mime": {mime_of(content_type)}, '
+        f'"status": "{status}", "digest": "{spelled(digest)}", "length": "{length}", "offset": "{offset}", '
+        f'"filename": "{file}"{changed}}}\n'
+    )
+
+
+def lines_here(
+    entries: list[Entry],
+    file: str,
+    mimes: dict[str | None, str],
+    mime: Callable[[str | None], str],
+    line: Callable[[Entry, str], str],
+) -> bytes:
+    return "".join([line(entry, file) for entry in entries]).encode()
+
+
+try:
+    from gossamer.store import _records
+
+    lines = _records.lines
+except ImportError:  # no compiler was at hand when it was installed
+    lines = lines_here
 
 
 class Lines:
-    """Formats lines for one WARC file; the reversed hosts of the last origins and the last second are kept at hand."""
+    """Formats the lines of captures, many at once; types as they are written are kept at hand."""
 
     def __init__(self) -> None:
-        self._origins: dict[str, str] = {}
         self._mimes: dict[str | None, str] = {}
-        self._second = -1
-        self._stamp = ""
 
-    def line(
-        self,
-        url: str,
-        fetched_at: float,
-        mime: str | None,
-        status: int,
-        digest: str,
-        offset: int,
-        length: int,
-        file: str,
-    ) -> str:
-        second = int(fetched_at)
-        if second != self._second:
-            self._second, self._stamp = second, time.strftime("%Y%m%d%H%M%S", time.gmtime(second))
-        return (
-            f'{self._surt(url)} {self._stamp} {{"url": {quoted(url)}, "mime": {self._mime(mime)}, '
-            f'"status": "{status}", "digest": "{digest}", "length": "{length}", "offset": "{offset}", '
-            f'"filename": "{file}"}}\n'
-        )
+    def of(self, entries: list[Entry], file: str) -> bytes:
+        return lines(entries, file, self._mimes, self._mime, line_here)
 
-    def _surt(self, url: str) -> str:
-        cut = url.index("/", 8)
-        origin = url[:cut]
-        known = self._origins.get(origin)
-        if known is None:
-            if len(self._origins) > 10_000:
-                self._origins.clear()
-            known = self._origins[origin] = surt(origin + "/")[:-1]
-        return known + url[cut:].lower()
-
-    def _mime(self, mime: str | None) -> str:
-        known = self._mimes.get(mime)
-        if known is None:
-            if len(self._mimes) > 1_000:
-                self._mimes.clear()
-            plain = (mime or "").partition(";")[0].strip().lower()
-            known = self._mimes[mime] = quoted(plain or "unk")
-        return known
+    def _mime(self, content_type: str | None) -> str:
+        if len(self._mimes) > 1_000:
+            self._mimes.clear()
+        written = self._mimes[content_type] = mime_of(content_type)
+        return written

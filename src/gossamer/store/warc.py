@@ -25,10 +25,6 @@ _SMALL = 0  # level for records of a few hundred bytes: a better one costs more 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _SHIFTS = range(150, -1, -10)
-_ENDS = [f"{number:02x}>" for number in range(256)]  # of record ids
-
-Fields = tuple[str | bytes, ...]
-"""Names and values in turn; what has no value is not written."""
 
 
 def compress(record: bytes, level: int) -> bytes:
@@ -47,20 +43,50 @@ def spelled_here(digest: bytes) -> str:
     return "sha1:" + "".join([pairs[number >> shift & 1023] for shift in _SHIFTS])
 
 
-def record_here(fields: Fields, block: bytes, body: bytes) -> bytes:
-    """A whole record, whose content is `block` and `body`."""
-    texts = [field.encode() if isinstance(field, str) else field for field in fields]
-    lines = [b"%b: %b\r\n" % (name, value) for name, value in zip(texts[::2], texts[1::2], strict=True) if value]
+def record(fields: dict[str, str | bytes], block: bytes, body: bytes = b"") -> bytes:
+    """A whole record, whose content is `block` and `body`; fields that have no value are not written."""
+    texts = [(name, value.encode() if isinstance(value, str) else value) for name, value in fields.items() if value]
+    lines = [b"%b: %b\r\n" % (name.encode(), value) for name, value in texts]
     length = b"Content-Length: %d\r\n\r\n" % (len(block) + len(body))
     return b"".join((b"WARC/1.1\r\n", *lines, length, block, body, b"\r\n\r\n"))
+
+
+def records_here(
+    page: Page, digest: bytes, run: str, number: int, with_request: bool, same_as: tuple[str, float] | None = None
+) -> tuple[bytes, bytes]:
+    """The response record of a page, or a revisit of the URL and moment `same_as`, and the request record or nothing.
+    Their ids begin with `run`, and go on with `number` and the one after it.
+    """
+    date = date_of(page.fetched_at)
+    about = {"WARC-Type": "response"}
+    raw = page.raw
+    if same_as is not None:
+        raw = b""
+        about = {
+            "WARC-Type": "revisit",
+            "WARC-Profile": _NOT_MODIFIED if page.status == 304 else _IDENTICAL,
+            "WARC-Refers-To-Target-URI": same_as[0],
+            "WARC-Refers-To-Date": date_of(same_as[1]),
+        }
+    response: dict[str, str | bytes] = {
+        **about, "WARC-Record-ID": f"{run}{number:012x}>", "WARC-Date": date, "WARC-Target-URI": page.url,
+        "WARC-IP-Address": page.address, "WARC-Protocol": page.protocol, "WARC-Truncated": page.truncated,
+        "WARC-Payload-Digest": spelled(digest), "Content-Type": "application/http;msgtype=response",
+    }  # fmt: skip
+    request: dict[str, str | bytes] = {
+        "WARC-Type": "request", "WARC-Record-ID": f"{run}{number + 1:012x}>", "WARC-Date": date,
+        "WARC-Target-URI": page.url, "WARC-Concurrent-To": f"{run}{number:012x}>", "WARC-Protocol": page.protocol,
+        "Content-Type": "application/http;msgtype=request",
+    }  # fmt: skip
+    return record(response, page.head, raw), record(request, page.request) if with_request else b""
 
 
 try:  # both are done for every page
     from gossamer.store import _records
 
-    record, spelled = _records.record, _records.spelled
+    records, spelled = _records.records, _records.spelled
 except ImportError:  # no compiler was at hand when it was installed
-    record, spelled = record_here, spelled_here
+    records, spelled = records_here, spelled_here
 
 
 def read_digest(text: str) -> bytes:
@@ -72,43 +98,11 @@ def read_digest(text: str) -> bytes:
     return digest if len(digest) == 20 else b""
 
 
-class RecordIds:
-    """`urn:uuid` ids: a random part for the run, then a counter: none comes twice, none costs a system call.
-
-    The last two digits are taken from a list: numbers take longer to write than all the rest of an id.
-    """
-
-    def __init__(self) -> None:
-        noise = os.urandom(10).hex()
-        self._run = f"<urn:uuid:{noise[:8]}-{noise[8:12]}-4{noise[12:15]}-8{noise[15:18]}-"
-        self._hundreds = int.from_bytes(os.urandom(4), "big")
-        self._prefix, self._left = "", 0
-
-    def next(self) -> str:
-        if not self._left:
-            self._hundreds += 1
-            self._prefix, self._left = f"{self._run}{self._hundreds:010x}", len(_ENDS)
-        self._left -= 1
-        return self._prefix + _ENDS[self._left]
-
-
-class Dates:
-    """WARC-Date with milliseconds, which WARC 1.1 allows. The last is kept at hand: pages come many at a moment.
-
-    Invariant: a date that was read (`moment`) is written again as it was.
-    """
-
-    def __init__(self) -> None:
-        self._seconds = -1.0
-        self._text = ""
-
-    def format(self, seconds: float) -> str:
-        if seconds != self._seconds:
-            self._seconds = seconds
-            seconds += 1e-6  # a number read from a date may be a little below it
-            whole = int(seconds)
-            self._text = f"{_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
-        return self._text
+def date_of(seconds: float) -> str:
+    """WARC-Date with milliseconds, which WARC 1.1 allows. One that was read (`moment`) is written again as it was."""
+    seconds += 1e-6  # a number read from a date may be a little below it
+    whole = int(seconds)
+    return f"{_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
 
 
 @lru_cache(maxsize=4)
@@ -117,42 +111,34 @@ def _second(whole: int) -> str:
 
 
 class RecordWriter:
-    """Formats and compresses records. Knows no file."""
+    """Formats and compresses records. Knows no file.
+
+    Ids are `urn:uuid`: a random part for the run, then a counter: none comes twice, none costs a system call.
+    """
 
     def __init__(self, level: int, requests: bool) -> None:
         self._level = level
         self._requests = requests
-        self._ids = RecordIds()
-        self._dates = Dates()
+        noise = os.urandom(10).hex()
+        self._run = f"<urn:uuid:{noise[:8]}-{noise[8:12]}-4{noise[12:15]}-8{noise[15:18]}-"
+        self._number = int.from_bytes(
+            os.urandom(5), "big"
+        )  # of six bytes: there is room for more than are ever written
 
     def warcinfo(self, filename: str, fields: dict[str, str], now: float) -> bytes:
         block = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
-        named = (
-            "WARC-Type", "warcinfo", "WARC-Record-ID", self._ids.next(), "WARC-Date", self._dates.format(now),
-            "WARC-Filename", filename, "Content-Type", "application/warc-fields",
-        )  # fmt: skip
-        return compress(record(named, block, b""), _SMALL)
+        self._number += 1
+        named: dict[str, str | bytes] = {
+            "WARC-Type": "warcinfo", "WARC-Record-ID": f"{self._run}{self._number:012x}>", "WARC-Date": date_of(now),
+            "WARC-Filename": filename, "Content-Type": "application/warc-fields",
+        }  # fmt: skip
+        return compress(record(named, block), _SMALL)
 
-    def page(self, page: Page, digest: str, same_as: tuple[str, float] | None = None) -> tuple[bytes, bytes]:
+    def page(self, page: Page, digest: bytes, same_as: tuple[str, float] | None = None) -> tuple[bytes, bytes]:
         """The response record, or a revisit of the URL and moment `same_as`, and the request record or nothing."""
-        date = self._dates.format(page.fetched_at)
-        url, response_id = page.url, self._ids.next()
-        kind, raw, profile, first, first_date = "response", page.raw, "", "", ""
-        if same_as is not None:
-            kind, raw, profile = "revisit", b"", _NOT_MODIFIED if page.status == 304 else _IDENTICAL
-            first, first_date = same_as[0], self._dates.format(same_as[1])
-        response = (
-            "WARC-Type", kind, "WARC-Profile", profile, "WARC-Refers-To-Target-URI", first,
-            "WARC-Refers-To-Date", first_date, "WARC-Record-ID", response_id, "WARC-Date", date, "WARC-Target-URI", url,
-            "WARC-IP-Address", page.address, "WARC-Protocol", page.protocol, "WARC-Truncated", page.truncated,
-            "WARC-Payload-Digest", digest, "Content-Type", "application/http;msgtype=response",
-        )  # fmt: skip
-        packed = compress(record(response, page.head, raw), self._level)
-        if not self._requests:
-            return packed, b""
-        request = (
-            "WARC-Type", "request", "WARC-Record-ID", self._ids.next(), "WARC-Date", date, "WARC-Target-URI", url,
-            "WARC-Concurrent-To", response_id, "WARC-Protocol", page.protocol,
-            "Content-Type", "application/http;msgtype=request",
-        )  # fmt: skip
-        return packed, compress(record(request, page.request, b""), _SMALL)
+        self._number += 2
+        if same_as is None:
+            response, request = records(page, digest, self._run, self._number, self._requests)
+        else:
+            response, request = records_here(page, digest, self._run, self._number, self._requests, same_as)
+        return compress(response, self._level), compress(request, _SMALL) if request else b""

@@ -14,8 +14,8 @@ import msgspec
 from gossamer.config import StoreConfig
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.model import Page
-from gossamer.store.cdxj import REVISIT, Lines, with_change
-from gossamer.store.warc import RecordWriter, spelled
+from gossamer.store.cdxj import REVISIT, Entry, Lines
+from gossamer.store.warc import RecordWriter
 
 _RESERVE = 64 << 20  # bytes: a disk with less left gets no more pages while another has more
 _FLUSH = 1 << 20  # bytes gathered before they are handed to the file
@@ -86,7 +86,7 @@ class Writer:
         self._end = position.warc
         self._cdxj_end = position.cdxj
         self._gathered: list[bytes] = []
-        self._gathered_lines: list[str] = []
+        self._entries: list[Entry] = []  # of the gathered
         self._gathered_bytes = 0
         self._unsynced_directory = False
         try:
@@ -101,24 +101,14 @@ class Writer:
         """Store a page, or that it is the `same_as` another; gives (file number, offset, length) of its record."""
         if self._warc is None or self._end >= self._size:
             self._next_file(page.fetched_at)
-        name = spelled(digest)
-        response, request = self._records.page(page, name, same_as)
+        response, request = self._records.page(page, digest, same_as)
         offset, length = self._end, len(response)
         self._gathered.append(response)
         if request:
             self._gathered.append(request)
         self._end += length + len(request)
-        line = self._lines.line(
-            page.url,
-            page.fetched_at,
-            page.content_type if same_as is None else REVISIT,
-            page.status,
-            name,
-            offset,
-            length,
-            self._name,
-        )
-        self._gathered_lines.append(with_change(line, change) if change else line)
+        kind = page.content_type if same_as is None else REVISIT
+        self._entries.append((page.url, page.fetched_at, kind, page.status, digest, offset, length, change))
         self._gathered_bytes += length + len(request)
         self.written += length + len(request)
         if self._gathered_bytes >= _FLUSH:
@@ -149,7 +139,7 @@ class Writer:
     def _flush(self) -> None:
         if not self._gathered or self._warc is None or self._cdxj is None:
             return
-        lines = "".join(self._gathered_lines).encode()
+        lines = self._lines.of(self._entries, self._name)
         try:
             _write(self._warc, self._gathered)
             _write(self._cdxj, [lines])
@@ -157,7 +147,7 @@ class Writer:
             raise self._explained(error) from error
         self._cdxj_end += len(lines)
         self._gathered.clear()
-        self._gathered_lines.clear()
+        self._entries.clear()
         self._gathered_bytes = 0
 
     def _next_file(self, now: float) -> None:
