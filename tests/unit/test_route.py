@@ -9,7 +9,7 @@ import pytest
 from gossamer.fetch import Ports, Resolver, port_of, split_host
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.resolver import Answer
-from gossamer.fetch.route import Route, Routes
+from gossamer.fetch.route import Route, Routes, Told
 from gossamer.model import Fault, Page, Reason
 
 URL = "http://a.test/"
@@ -25,30 +25,46 @@ def page(address: str) -> Page:
 
 
 def told(route: Route) -> str:
-    (line,) = route.resolve(URL)
+    line = route.resolve(URL)[-1]
+    route.over(URL)
     return line
 
 
 def test_several_addresses_are_told_with_the_port_of_the_url() -> None:
     route = Route("a.test", addresses=("192.0.2.1", "2001:db8::1"))
-    assert route.resolve("http://a.test/x") == ["+a.test:80:192.0.2.1,[2001:db8::1]"]
-    assert route.resolve("https://a.test/") == ["+a.test:443:192.0.2.1,[2001:db8::1]"]
-    assert Route("a.test:8080", addresses=BOTH).resolve("http://a.test:8080/")[0].startswith("+a.test:8080:")
+    assert route.resolve("http://a.test/x") == ["a.test:80:192.0.2.1,[2001:db8::1]"]
+    assert route.resolve("https://a.test/") == ["a.test:443:192.0.2.1,[2001:db8::1]"]
+    assert Route("a.test:8080", addresses=BOTH).resolve("http://a.test:8080/")[0].startswith("a.test:8080:")
+
+
+def test_libcurl_forgets_a_host_when_its_last_transfer_is_over() -> None:
+    told = Told()
+    a, b = (Route(f"{name}.test", addresses=BOTH[:2], told=told) for name in "ab")
+    assert a.resolve(URL) == a.resolve(URL) == ["a.test:80:192.0.2.1,192.0.2.2"]
+    a.over(URL)
+    assert b.resolve("http://b.test/")[:-1] == []
+    a.over(URL)
+    assert b.resolve("http://b.test/")[:-1] == ["-a.test:80"]
+    assert b.resolve("http://b.test/")[:-1] == []
+    assert a.resolve(URL)[:-1] == []
+    a.over(URL)
+    assert a.resolve(URL)[:-1] == []  # it is needed again
+    assert b.resolve("https://b.test/") == ["b.test:443:192.0.2.1,192.0.2.2"]
 
 
 def test_what_answered_comes_first_until_it_fails() -> None:
     route = Route("a.test", addresses=BOTH)
     everything = told(route)
     route.learn(page("192.0.2.1"))
-    assert told(route) == "+a.test:80:192.0.2.1,192.0.2.2"
+    assert told(route) == "a.test:80:192.0.2.1,192.0.2.2"
     route.learn(page("192.0.2.2"))
-    assert told(route) == "+a.test:80:192.0.2.2,192.0.2.1"
+    assert told(route) == "a.test:80:192.0.2.2,192.0.2.1"
     route.learn(Fault(Reason.CLOSED, True))
-    assert told(route) == "+a.test:80:192.0.2.2,192.0.2.1"
+    assert told(route) == "a.test:80:192.0.2.2,192.0.2.1"
     route.learn(Fault(Reason.CONNECT, True))
     assert told(route) == everything
     route.learn(page("2001:db8::2"))
-    assert told(route) == "+a.test:80:[2001:db8::2],192.0.2.1,192.0.2.2,[2001:db8::1]"
+    assert told(route) == "a.test:80:[2001:db8::2],192.0.2.1,192.0.2.2,[2001:db8::1]"
 
 
 def test_an_answer_from_elsewhere_changes_nothing() -> None:
@@ -65,7 +81,7 @@ def test_one_address_is_a_target_and_forbidden_ones_are_left_out() -> None:
     assert (one.target, one.several, one.until) == ("1.1.1.1:", False, 60.0)
     two = found.known("b.test", 0.0, Answer(("1.1.1.1", "127.0.0.1", "2606:4700::1"), 60.0))
     assert two is not None
-    assert (two.target, two.resolve("http://b.test/")) == ("", ["+b.test:80:1.1.1.1,[2606:4700::1]"])
+    assert (two.target, two.resolve("http://b.test/")) == ("", ["b.test:80:1.1.1.1,[2606:4700::1]"])
 
 
 def test_a_route_holds_as_long_as_the_answer() -> None:

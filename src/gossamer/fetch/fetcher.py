@@ -231,6 +231,8 @@ class Fetcher:
             assert transfer.visit is not None
             if which(transfer.visit):
                 dropped.append(transfer.visit)
+                if transfer.route.several:
+                    transfer.route.over(transfer.visit.url)
                 self._multi.remove_handle(curl)
                 del self._busy[curl]
         dropped += filter(which, self._postponed)
@@ -387,6 +389,7 @@ class Fetcher:
             if access.cookies and isinstance(outcome, Page):
                 self._jar.take(visit.url, outcome.head)
         if transfer.route.several:
+            transfer.route.over(visit.url)
             transfer.route.learn(outcome)
         self._free.append(transfer)
         return visit, outcome
@@ -489,8 +492,8 @@ def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.BUFFERSIZE: 65536,
         pycurl.TIMEOUT_MS: int(config.timeout * 1000),
         pycurl.CONNECTTIMEOUT_MS: int(config.connect_timeout * 1000),
-        # Longer than any transfer: what it was told of its host must hold until its end (Route.resolve).
-        pycurl.DNS_CACHE_TIMEOUT: int(config.timeout) + 60,
+        # After each request it looks through all that it keeps. What it is told of a host it keeps all the same (Told).
+        pycurl.DNS_CACHE_TIMEOUT: 0,
         pycurl.LOW_SPEED_LIMIT: 1,
         pycurl.LOW_SPEED_TIME: max(1, int(config.low_speed_time)),
         # Verified always: there is no option that turns it off.

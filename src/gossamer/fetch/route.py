@@ -16,6 +16,36 @@ _BROKEN = frozenset({Reason.CONNECT, Reason.TIMEOUT, Reason.TLS})
 _plain_name = re.compile(r"[a-z0-9_.-]+").fullmatch  # libcurl reads other things into some of the others, such as `*`
 
 
+class Told:
+    """Whose addresses libcurl was told (RESOLVE), for good, and is to forget again. It keeps nothing that it finds out
+    by itself: it looks through all that it keeps after each request.
+
+    Invariant: it knows those of a host while a transfer is under way that was told them, and soon after forgets them.
+    """
+
+    __slots__ = ("_over", "_under_way")
+
+    def __init__(self) -> None:
+        self._under_way: dict[str, int] = {}  # NAME:PORT -> transfers
+        self._over: dict[str, None] = {}
+
+    def begin(self, place: str, addresses: str) -> list[str]:
+        """The lines of RESOLVE for a transfer to NAME:PORT."""
+        self._under_way[place] = self._under_way.get(place, 0) + 1
+        self._over.pop(place, None)
+        forgotten = [f"-{each}" for each in self._over]
+        self._over.clear()
+        return [*forgotten, f"{place}:{addresses}"]
+
+    def end(self, place: str) -> None:
+        left = self._under_way[place] - 1
+        if left:
+            self._under_way[place] = left
+        else:
+            del self._under_way[place]
+            self._over[place] = None
+
+
 class Route:
     """What libcurl is told of a host: one address through CONNECT_TO (`target`), several through RESOLVE, or nothing
     where the URL says it all.
@@ -24,12 +54,19 @@ class Route:
     fails, so that an address that is dead costs its time once and not with each connection.
     """
 
-    __slots__ = ("_addresses", "_chosen", "_name", "_port", "is_rule", "refused", "several", "target", "until")
+    __slots__ = ("_addresses", "_chosen", "_name", "_port", "_told", "is_rule", "refused", "several", "target", "until")
 
     def __init__(
-        self, host: str, target: str = "", addresses: Sequence[str] = (), until: float = math.inf, is_rule: bool = False
+        self,
+        host: str,
+        target: str = "",
+        addresses: Sequence[str] = (),
+        until: float = math.inf,
+        is_rule: bool = False,
+        told: Told | None = None,
     ) -> None:
         self._name, self._port = split_host(host)
+        self._told = told or Told()
         self._addresses = self._chosen = [f"[{one}]" if ":" in one else one for one in addresses]
         self.target = target
         self.several = bool(addresses)
@@ -38,9 +75,14 @@ class Route:
         self.refused: dict[str, str] = {}  # scheme -> why it may not be connected to
 
     def resolve(self, url: str) -> list[str]:
-        """For CURLOPT_RESOLVE. libcurl forgets it after a while, so it is told with each request."""
-        port = self._port or port_of(url)
-        return [f"+{self._name}:{port}:{','.join(self._chosen)}"]
+        """For CURLOPT_RESOLVE, with the request for a URL; `over` must follow."""
+        return self._told.begin(self._place(url), ",".join(self._chosen))
+
+    def over(self, url: str) -> None:
+        self._told.end(self._place(url))
+
+    def _place(self, url: str) -> str:
+        return f"{self._name}:{self._port or port_of(url)}"
 
     def learn(self, outcome: Page | Fault) -> None:
         if isinstance(outcome, Page):
@@ -65,6 +107,7 @@ class Routes:
         self._guard = guard
         self._ports = ports
         self._routes: dict[str, Route] = {}
+        self._told = Told()
 
     def known(self, host: str, now: float, answer: Answer | None = None) -> Route | None:
         """The way to a host (of a URL, with its port) by this answer or what is known; None if that is not enough."""
@@ -100,7 +143,7 @@ class Routes:
     def _from_answer(self, host: str, answer: Answer) -> Route:
         allowed = [address for address in answer.addresses if self._guard.allows(address)]
         if len(allowed) > 1 and _plain_name(split_host(host)[0]):
-            return Route(host, addresses=allowed, until=answer.until)
+            return Route(host, addresses=allowed, until=answer.until, told=self._told)
         # A single one costs nothing when it stays the same; one that is not allowed is refused when it is connected to.
         return Route(host, _target((allowed or answer.addresses)[0], 0), until=answer.until)
 
