@@ -163,7 +163,7 @@ class Agent:
         received = 0
         if isinstance(outcome, Page):
             received = len(outcome.head) + len(outcome.raw)
-            self._meter.answered(outcome.seconds)
+            self._meter.answers.append(outcome.seconds)
         self._speed.ended(received)
         self.statistics.bytes += received
         if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:

@@ -80,25 +80,28 @@ class Meter:
         self.requests = 0
         self.turns = self.short_turns = 0  # of the loop, since the last sample; those with more to visit than allowed
         self.short = False  # most of them were
+        self.answers: list[float] = []  # seconds that responses took, since the last sample
         self._answers, self._waited, self._waits = 0, 0.0, [0] * self._WAITS
         self._samples: list[_Reading] = [self._read(now)]
         self._peak = 0.0
         self.stages: dict[str, float] = {"fetch": 0.0, "parse": 0.0, "store": 0.0, "frontier": 0.0, "commit": 0.0}
 
-    def answered(self, seconds: float) -> None:
-        """A response took so long."""
-        self._answers += 1
-        self._waited += seconds
-        self._waits[min(int(seconds * 1000).bit_length(), self._WAITS - 1)] += 1
-
     def sample(self, now: float) -> None:
         self.short = self.short_turns * 2 > self.turns
         self.turns = self.short_turns = 0
+        self._count_answers()
         samples = self._samples
         samples.append(self._read(now))
         while len(samples) > 2 and samples[1].at <= now - self._WINDOW:
             del samples[0]
         self._peak = max(self._peak, self._speed())
+
+    def _count_answers(self) -> None:
+        self._answers += len(self.answers)
+        self._waited += sum(self.answers)
+        for seconds in self.answers:
+            self._waits[min(int(seconds * 1000).bit_length(), self._WAITS - 1)] += 1
+        self.answers.clear()
 
     def _read(self, now: float) -> _Reading:
         counted, waits = self._statistics, tuple(self._waits)

@@ -109,8 +109,8 @@ class Transfer:
 
     __slots__ = (
         "_asked", "_asks_with", "_chunks", "_fence", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more",
-        "_opened", "_size", "_stopped", "_type", "_wanted", "_watch", "access", "asked_with", "cookie", "curl", "head",
-        "refused", "repeated", "route", "started", "starved", "target", "visit",
+        "_opened", "_size", "_status", "_stopped", "_type", "_wanted", "_watch", "access", "asked_with", "cookie",
+        "curl", "head", "refused", "repeated", "route", "started", "starved", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -144,6 +144,7 @@ class Transfer:
         self._chunks: list[bytes] = []
         self._more: BytesIO | None = None
         self._size = 0
+        self._status = 0  # of the head
         self._stopped = ""
         self._type: str | None = None
         self._wanted = True
@@ -209,11 +210,10 @@ class Transfer:
             self._end_of_headers()
         chunks, more = self._chunks, self._more
         raw = more.getvalue() if more is not None else chunks[0] if len(chunks) == 1 else b"".join(chunks)
-        head, stopped = self.head, self._stopped
-        self.visit, self.head, self._stopped, self._size, self._more = None, b"", "", 0, None
+        head, status, stopped, truncated = self.head, self._status, self._stopped, ""
+        self.visit, self.head, self._status, self._stopped, self._size, self._more = None, b"", 0, "", 0, None
         self._lines.clear()
         chunks.clear()
-        status, truncated = _status(head), ""
         if status == 304 and not stopped and head.endswith(_BLANK_LINES):
             # Whatever its headers say of a body, there is none (RFC 9110, 15.4.5); one that comes may break HTTP/2.
             return self._page(visit, status, head, b"", b"", "", request, now)
@@ -312,7 +312,7 @@ class Transfer:
         if 100 <= status < 200:  # 100 Continue and 103 Early Hints come before the response
             head = head[max((found.end() for found in _FINAL(head)), default=0) :]
             status = _status(head)
-        self.head = head
+        self.head, self._status = head, status
         if self._stopped:
             return
         self._type, wanted = self._limits.content_type(head)
