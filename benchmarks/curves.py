@@ -44,7 +44,7 @@ CURVES = {
     curve.name: curve
     for curve in (
         Curve("known", "URLs known", (10**5, 10**6, 10**7), lambda urls, pages, _: case(pages, known=urls)),
-        Curve("hosts", "hosts", (10**2, 10**3, 10**4, 10**5),
+        Curve("hosts", "hosts", (10**2, 10**3, 10**4, 10**5, 10**6),
               lambda hosts, pages, _: case(pages, USUAL._replace(hosts=hosts, shared=True))),
         Curve("connections", "connections", (64, 256, 1024, 4096),
               lambda number, pages, every: case(pages, USUAL._replace(hosts=max(every)), connections=number)),
