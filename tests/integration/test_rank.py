@@ -23,6 +23,7 @@ from gossamer.cli import run
 from gossamer.errors import CrawlDirError, DiskFullError
 from gossamer.graph import RankReader
 from gossamer.graph.log import GraphLog, frames_of
+from gossamer.graph.merging import merged
 from gossamer.graph.reading import links_in
 from gossamer.index import Search
 from gossamer.report import rank as ranking
@@ -237,6 +238,24 @@ def test_killed_while_it_ranks(small: Path) -> None:
     assert {path.name: path.read_bytes() for path in (small / "rank").iterdir()} == before
     make_ranks(small)
     assert not list(small.glob("rank.*"))
+
+
+def test_frames_that_are_merged_meanwhile_are_read_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rank_frames, tried = ranking.rank_frames, []
+
+    def merging(frames: list[Any], *more: Any) -> RankResult:
+        tried.append(len(frames))
+        if len(tried) == 1:
+            path = frames[0].path
+            path.write_bytes(b"".join(merged((held.read(), held.position) for held in frames)))
+        return rank_frames(frames, *more)
+
+    gather_links(small)
+    append(small, HOME + "b", 200, '<a href="/new">', "changed")
+    monkeypatch.setattr(ranking, "rank_frames", merging)
+    make_ranks(small)
+    assert tried == [2, 1]
+    assert HOME + "new" in scores(small)
 
 
 def test_one_at_a_time(small: Path) -> None:

@@ -29,8 +29,10 @@ def write(home: Path, *pages: tuple[str, int, Sequence[str] | str], position: by
             rows.add_redirect(url, moment_of(at, 0), targets)
         else:
             rows.add(url, moment_of(at, 0), targets)
-    log.append(rows, position)
-    log.close()
+    try:
+        log.append(rows, position)
+    finally:
+        log.close()
 
 
 def links(home: Path) -> list[tuple[str, str, str]]:
@@ -137,6 +139,45 @@ def test_one_writes_at_a_time_and_files_are_rolled(tmp_path: Path, monkeypatch: 
     early.write_bytes(early.read_bytes()[:-1])
     with pytest.raises(DamagedError, match="in the middle of a frame"):
         links(tmp_path)
+
+
+def test_many_small_frames_become_a_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_log, "_MOST_FRAMES", 5)
+    for home, at_once in ((tmp_path / "merged", 1), (tmp_path / "whole", 100)):
+        seen = [(f"{A}{number % 9}", number, [B, f"{A}{number}"]) for number in range(23)]
+        seen += [(C, 30, D), (D, 31, [A]), (A, 32, [B])]
+        for at in range(0, len(seen), at_once):
+            write(home, *seen[at : at + at_once], position=b"%d" % at)
+        log = GraphLog(home)
+        assert log.take()
+        rows = Rows()
+        rows.add_gone(A, moment_of(40, 0))
+        log.append(rows, b"end")
+        log.close()
+    assert links(tmp_path / "merged") == links(tmp_path / "whole")
+    frames = frames_of(tmp_path / "merged")
+    assert len(frames) < 13
+    assert frames[0].position == b"4", "up to where it goes is known as before"
+    assert position_of(tmp_path / "merged") == b"end"
+
+
+def test_killed_while_frames_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_log, "_MOST_FRAMES", 3)
+    for number in range(3):
+        write(tmp_path, (A, number, [f"{B}{number}"]), position=b"%d" % number)
+    before = links(tmp_path)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pathlib.Path.replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path, (A, 3, [C]))
+    assert (links(tmp_path), position_of(tmp_path)) == (before, b"2")
+    write(tmp_path, (A, 3, [C]))
+    assert links(tmp_path) == [(A, C, "link")]
+    assert not list(tmp_path.glob("*.new"))
 
 
 def test_what_claims_to_be_huge_is_not_unpacked(tmp_path: Path) -> None:

@@ -18,6 +18,14 @@ _SOURCE: Final = np.uint64(0xFFFF_FFFF)
 _HALF: Final = np.uint64(32)
 
 
+def distinct(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Each once, in order. Sorts what it is given. (numpy's own takes four times as long, by hashes.)"""
+    numbers.sort()
+    if len(numbers) < 2:
+        return numbers
+    return numbers[np.concatenate(([True], numbers[1:] != numbers[:-1]))]
+
+
 class Edges(msgspec.Struct):
     """The links to page n come from the pages `starts[n]` to `starts[n + 1]` of the file at `path`, 4 bytes each."""
 
@@ -74,11 +82,8 @@ class EdgeSort:
         degrees, out_degrees = np.zeros(self._nodes, np.int64), np.zeros(self._nodes, np.uint32)
         with open(self._path, "wb") as out:
             for part in parts:
-                keys = np.fromfile(part, np.uint64)
+                keys = distinct(np.fromfile(part, np.uint64))
                 part.unlink()
-                keys.sort()
-                if len(keys):
-                    keys = keys[np.concatenate(([True], keys[1:] != keys[:-1]))]
                 sources = (keys & _SOURCE).astype(np.uint32)
                 sources.tofile(out)
                 np.add.at(out_degrees, sources, np.uint32(1))

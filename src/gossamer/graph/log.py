@@ -16,9 +16,12 @@ import msgspec
 
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.graph.frame import HEAD, MAGIC, Frame, Rows, unpacked_frame
+from gossamer.graph.merging import merged
 
 _ROLL: Final = 256 << 20  # bytes of a file; the next frame begins another
+_MOST_FRAMES: Final = 1024  # of a file; then they are merged
 _MOST_PACKED: Final = 1 << 30
+_NEW: Final = ".new"
 _NAME = re.compile(r"links-(\d{6,})\.graph")
 
 
@@ -75,13 +78,15 @@ def position_of(home: Path) -> bytes:
 
 class GraphLog:
     """The one who writes. Invariant: up to its end a file is whole frames; what a crash left behind them is cut off by
-    the next writer. A frame is durable when `append` returns, with the position up to which it goes.
+    the next writer. A frame is durable when `append` returns, with the position up to which it goes. A file of many
+    small frames is replaced by one of fewer: who reads it meanwhile finds it damaged, and must look again.
     """
 
     def __init__(self, home: Path) -> None:
         self._home = home
         self._lock: int | None = None
         self._file: int | None = None
+        self._frames = 0  # in it
         self.position = b""
 
     def take(self) -> bool:
@@ -104,6 +109,8 @@ class GraphLog:
         return True
 
     def _mend(self) -> None:
+        for path in self._home.glob(f"*{_NEW}"):
+            path.unlink()
         for path in _files(self._home)[-1:]:
             end = max((held.end for held in _in_file(path)), default=0)
             if end < path.stat().st_size:
@@ -136,23 +143,40 @@ class GraphLog:
                 ) from error
             raise
         self.position = position
+        self._frames += 1
 
     def _open(self) -> int:
-        if self._file is not None and os.fstat(self._file).st_size < _ROLL:
+        if self._file is not None and self._frames < _MOST_FRAMES and os.fstat(self._file).st_size < _ROLL:
             return self._file
         self._end_file()
-        files = _files(self._home)
         path = self._home / "links-000001.graph"
-        if files:
-            is_full = files[-1].stat().st_size >= _ROLL
-            path = self._home / f"links-{_number(files[-1]) + 1:06d}.graph" if is_full else files[-1]
+        self._frames = 0
+        for last in _files(self._home)[-1:]:
+            path, self._frames = last, len(list(_in_file(last)))
+            if self._frames >= _MOST_FRAMES or last.stat().st_size >= _ROLL:
+                if self._frames >= _MOST_FRAMES:
+                    self._merge(last)
+                path, self._frames = self._home / f"links-{_number(last) + 1:06d}.graph", 0
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._sync_folder()
+        return self._file
+
+    def _merge(self, path: Path) -> None:
+        """A file to which nothing more will be appended: in its place one with the same pages in fewer frames."""
+        fresh = path.with_name(f"{path.name}{_NEW}")
+        with open(fresh, "wb") as file:
+            for frame in merged((held.read(), held.position) for held in _in_file(path)):
+                file.write(frame)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+
+    def _sync_folder(self) -> None:
         folder = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
-        return self._file
 
     def _end_file(self) -> None:
         if self._file is not None:

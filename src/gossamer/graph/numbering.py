@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from gossamer.graph.edges import distinct
 from gossamer.graph.frame import GONE, REDIRECT, Frame
 from gossamer.graph.log import Held
 
@@ -85,9 +86,9 @@ class Numbering:
                 self._sizes.append(len(urls))
                 waiting.append(hashes)
                 if sum(map(len, waiting)) >= _AT_ONCE:
-                    keys, waiting = np.unique(np.concatenate([keys, *waiting])), []
+                    keys, waiting = distinct(np.concatenate([keys, *waiting])), []
                 self._watch(number + 1, 3 * len(self._frames))
-        keys = np.unique(np.concatenate([keys, *waiting]))
+        keys = distinct(np.concatenate([keys, *waiting]))
         if len(keys) > _MOST_PAGES:
             raise ValueError(f"more than {_MOST_PAGES:,} pages")
         return keys

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.graph.edges import EdgeSort
+from gossamer.graph.edges import EdgeSort, distinct
 from gossamer.graph.frame import GONE
 from gossamer.graph.log import Held
 from gossamer.graph.numbering import Numbering, lengths_of
@@ -29,7 +29,7 @@ class How(msgspec.Struct, frozen=True):
     most_rounds: int = MOST_ROUNDS
 
 
-class RankedPage(NamedTuple):
+class RankedPage(msgspec.Struct, frozen=True, gc=False):
     url: str
     host: str
     domain: str
@@ -38,7 +38,7 @@ class RankedPage(NamedTuple):
     stored: bool
 
 
-class RankedName(NamedTuple):
+class RankedName(msgspec.Struct, frozen=True, gc=False):
     """A host or a domain."""
 
     name: str
@@ -168,7 +168,7 @@ class GraphRanks:
 def _once(sources: NDArray[np.uint32], targets: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Pairs of a frame, each once: most links stay on their host."""
     others = sources != targets
-    pairs = np.unique((targets[others].astype(np.uint64) << np.uint64(32)) | sources[others])
+    pairs = distinct((targets[others].astype(np.uint64) << np.uint64(32)) | sources[others])
     return (pairs & np.uint64(0xFFFF_FFFF)).astype(np.uint32), (pairs >> np.uint64(32)).astype(np.uint32)
 
 

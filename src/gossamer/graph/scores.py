@@ -59,6 +59,9 @@ class RankReader:
         self._keys = self._view[_HEAD.size : middle].cast("Q")
         self._scores = self._view[middle:].cast("f")
 
+    def __len__(self) -> int:
+        return self.pages
+
     @classmethod
     def of(cls, home: Path) -> RankReader | None:
         """None where the crawl has no ranks."""

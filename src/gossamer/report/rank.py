@@ -7,7 +7,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -18,7 +18,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.follower import swap
 from gossamer.agent.graph_reader import Gathered, gather_links
 from gossamer.agent.parts import readable_parts
-from gossamer.errors import CrawlDirError, DiskFullError
+from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.graph.log import Held, frames_of
 from gossamer.graph.ranks import DOMAINS, HOSTS, PAGES, GraphRanks, How
 from gossamer.graph.scores import SCORES
@@ -98,14 +98,21 @@ def make_ranks(
     directories = readable_parts(home)
     whole = CrawlDir(home)
     behind = sum(gather_links(part.home, steps.gathered).behind for part in directories)
-    frames = [held for part in directories for held in frames_of(part.graph)]
     with _workplace(whole) as folder:
-        result = rank_frames(frames, folder, how, steps)
+        try:
+            result = rank_frames(_frames(directories), folder, how, steps)
+        except DamagedError:
+            # Another process may have merged frames in between.
+            result = rank_frames(_frames(directories), folder, how, steps)
         result.behind, result.made_at, result.seconds = behind, began, clock() - began
         _write(folder / RESULT, msgspec.json.encode(result))
         shutil.rmtree(folder / "scratch")
         swap(folder, whole.rank)
     return result
+
+
+def _frames(directories: Sequence[CrawlDir]) -> list[Held]:
+    return [held for part in directories for held in frames_of(part.graph)]
 
 
 @contextmanager
@@ -161,16 +168,11 @@ def rank_frames(frames: list[Held], folder: Path, how: How, steps: Steps) -> Ran
 def _write_table(
     engine: Engine, out: Path, lines: Path, columns: tuple[Column, ...], rows: Iterable[list[Any]]
 ) -> None:
-    names = [column.name for column in columns]
     with open(lines, "wb") as file:
         for some in rows:
-            file.write(_encode([dict(zip(names, row, strict=True)) for row in some]))
-    first = names[0]
-    engine.copy(
-        f'SELECT row_number() OVER (ORDER BY score DESC, "{first}") AS position, * FROM {lines_of(lines, columns)}'
-        " ORDER BY position",
-        out,
-    )
+            file.write(_encode(some))
+    place = f'row_number() OVER (ORDER BY score DESC, "{columns[0].name}") AS position'
+    engine.copy(f"SELECT {place}, * FROM {lines_of(lines, columns)} ORDER BY position", out)
     lines.unlink()
 
 
