@@ -144,6 +144,20 @@ def test_an_old_crawl_gets_its_graph_and_is_followed_from_then_on(small: Path) -
     assert gather_links(small).captures == 0, "the index process has kept it"
 
 
+def test_what_comes_meanwhile_is_read_too(small: Path) -> None:
+    came: list[int] = []
+
+    def comes(gathered: Gathered) -> None:
+        if gathered.behind == 0 and len(came) < 2:
+            came.append(gathered.captures)
+            append(small, HOME + "b", 200, f'<a href="/{len(came)}">', "changed")
+
+    assert gather_links(small, comes).behind == 0
+    assert len(came) == 2
+    assert (HOME + "b", HOME + "2", "link") in links(small)
+    assert links(small) == read_anew(small)
+
+
 def test_an_index_that_is_made_again_adds_nothing(small: Path) -> None:
     caught_up(small)
     size = len(frames_of(small / "graph"))

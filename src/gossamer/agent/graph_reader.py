@@ -26,6 +26,7 @@ from gossamer.store import Captures, Place, StorePosition
 
 _FRAME: Final = 10_000  # captures of a frame
 _SECONDS: Final = 30.0  # after which what there is becomes one: a kill loses no more
+_TIMES: Final = 5  # that what came meanwhile is read, too: then an index process beside it has nothing missing
 _PATIENCE: Final = 10.0  # seconds to wait for a batch
 
 
@@ -55,12 +56,12 @@ def gather_links(
     """
     directory = CrawlDir(home)
     directory.check_readable()
-    committed = Committed(directory).now()
+    committed = Committed(directory)
     log = GraphLog(directory.graph)
     try:
         if not log.take():
             places = read_places(position_of(directory.graph))
-            return Gathered(0, *Captures(directory.warc).sizes(places, committed))
+            return Gathered(0, *Captures(directory.warc).sizes(places, committed.now()))
         return _Gathering(directory, log, committed, watch, command).run(stop)
     finally:
         log.close()
@@ -68,7 +69,7 @@ def gather_links(
 
 class _Gathering:
     def __init__(
-        self, directory: CrawlDir, log: GraphLog, committed: StorePosition, watch: Watch, command: Sequence[str]
+        self, directory: CrawlDir, log: GraphLog, committed: Committed, watch: Watch, command: Sequence[str]
     ) -> None:
         config = load(directory.settings, resumed=True)
         self._committed = committed
@@ -84,7 +85,7 @@ class _Gathering:
         with ExitStack() as opened:
             self._batches = Batches(directory.warc, config.fetch.max_body, lambda url: None, same=False)
             opened.callback(self._batches.close)
-            self._places: dict[str, Place] = self._batches.check(read_places(log.position), committed)
+            self._places: dict[str, Place] = self._batches.check(read_places(log.position), committed.now())
             self._workers = Workers(config.fetch.max_body, token, command)
             opened.callback(self._workers.close)
             self._opened = opened.pop_all()
@@ -92,16 +93,23 @@ class _Gathering:
     def run(self, stop: Callable[[], bool]) -> Gathered:
         with self._opened:
             self._tell()
-            batches = self._batches.after(self._committed)
-            while not stop():
-                while self._workers.has_room and (batch := next(batches, None)) is not None:
-                    self._give(batch)
-                if not self._given:
+            for _ in range(_TIMES):
+                captures = self._gathered.captures
+                self._read(self._committed.now(), stop)
+                if self._gathered.captures == captures:
                     break
-                self._land()
-            if self._waiting:
-                self._write()
         return self._tell()
+
+    def _read(self, committed: StorePosition, stop: Callable[[], bool]) -> None:
+        batches = self._batches.after(committed)
+        while not stop():
+            while self._workers.has_room and (batch := next(batches, None)) is not None:
+                self._give(batch)
+            if not self._given:
+                break
+            self._land()
+        if self._waiting:
+            self._write()
 
     def _give(self, batch: Batch) -> None:
         blocks = self._policy.blocks
@@ -136,7 +144,7 @@ class _Gathering:
         self._wrote = monotonic()
 
     def _tell(self) -> Gathered:
-        done, total = self._batches.sizes(self._places, self._committed)
+        done, total = self._batches.sizes(self._places, self._committed.now())
         gathered = self._gathered
         gathered.done, gathered.total = done, total
         self._watch(gathered)
