@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-rank bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -111,6 +111,9 @@ bench-search: $(VENV)/.installed-dev  ## the index with 100,000 documents, besid
 
 bench-report: $(VENV)/.installed-dev  ## the report on a million pages
 	$(BIN)/python benchmarks/report_scale.py
+
+bench-rank: $(VENV)/.installed-dev  ## PageRank of ten million pages and a hundred million links: time and memory
+	$(BIN)/python benchmarks/rank_scale.py
 
 bench-fresh: $(VENV)/.installed-dev  ## sixty simulated days: how fresh pages are kept, and for how many bytes
 	$(BIN)/python benchmarks/freshness.py --json bench-work/freshness.json

@@ -8,12 +8,14 @@ from pathlib import Path
 from crashing import Crash
 
 from gossamer.agent import batches, follower, indexer
+from gossamer.graph.log import GraphLog
 from gossamer.index import IndexWriter
 from gossamer.index.backlinks import Backlinks
 
 STEPS = {
     "write links": (Backlinks, "flush"),
     "write entries": (IndexWriter, "put"),
+    "commit graph": (GraphLog, "append_frame"),
     "commit links": (Backlinks, "commit"),
     "commit index": (IndexWriter, "commit"),
     "write again": (Backlinks, "rewritten"),

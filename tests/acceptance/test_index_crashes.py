@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from crashing import CRASHED
@@ -15,6 +17,10 @@ from test_command_line import GOSSAMER, crawl_of, gossamer
 
 from gossamer.agent import read_visits
 from gossamer.agent.follower import Follower
+from gossamer.agent.graph_reader import gather_links
+from gossamer.graph import RankReader
+from gossamer.graph.log import frames_of
+from gossamer.graph.reading import GraphLink, links_in
 from gossamer.index import Entry, IndexWriter, Search
 from gossamer.model import State
 from gossamer.testing import SimServer, World
@@ -42,7 +48,16 @@ def contents(home: Path, path: Path) -> dict[str, Entry | None]:
     return found
 
 
+def links(home: Path) -> list[GraphLink]:
+    """All that the link graph has, of each page as it was seen last."""
+    with TemporaryDirectory() as scratch:
+        return sorted(link for some in links_in(frames_of(home / "graph"), Path(scratch)) for link in some)
+
+
 def test_a_crash_at_any_step_loses_and_doubles_nothing(crawled: Path) -> None:
+    whole = links(crawled)
+    assert len(whole) > 1000
+    shutil.rmtree(crawled / "graph")
     reached = 0
     for point in POINTS:
         done = subprocess.run(
@@ -53,6 +68,8 @@ def test_a_crash_at_any_step_loses_and_doubles_nothing(crawled: Path) -> None:
         reached += done.returncode == CRASHED
     assert reached >= len(POINTS) - 2  # as long as there is something to do
     _ends_as_made_in_one_go(crawled)
+    assert gather_links(crawled).captures == 0, "the graph is as far as the index"
+    assert links(crawled) == whole
 
 
 def test_kill_9_at_any_moment_loses_and_doubles_nothing(crawled: Path) -> None:
@@ -66,6 +83,22 @@ def test_kill_9_at_any_moment_loses_and_doubles_nothing(crawled: Path) -> None:
             one.communicate()
     gossamer("index", "--rebuild", "--dir", str(crawled))
     _ends_as_made_in_one_go(crawled)
+
+
+def test_kill_9_while_links_are_read_loses_and_doubles_nothing(crawled: Path) -> None:
+    whole = links(crawled)
+    shutil.rmtree(crawled / "graph")
+    seed = random.Random(5)
+    for _ in range(4):
+        with subprocess.Popen([*GOSSAMER, "rank", "--dir", str(crawled)], stdout=subprocess.PIPE) as one:
+            try:
+                one.wait(0.4 + seed.random())
+            except subprocess.TimeoutExpired:
+                one.kill()
+            one.communicate()
+    gossamer("rank", "--dir", str(crawled))
+    assert links(crawled) == whole
+    assert len(RankReader(crawled)) == len({url for link in whole for url in link[:2]})
 
 
 def _ends_as_made_in_one_go(home: Path) -> None:

@@ -11,7 +11,8 @@ from gossamer.model import Document
 
 _LONGEST: Final = 100  # letters
 _MOST_LINKS: Final = 2000  # of one page
-_KINDS: Final = frozenset(("a", "area"))
+LINKS: Final = frozenset(("a", "area"))
+"""Kinds of links by which an author says: look there. Frames and the like are parts of the page."""
 _says_something = re.compile(r"[^\W\d_]").search
 _is_address = re.compile(r"(?:https?://|www\.|/)\S*").fullmatch
 
@@ -50,7 +51,7 @@ def outward(document: Document, url: str) -> Iterator[tuple[str, bool, str]]:
     origin = url[: url.index("/", 8) + 1]
     taken = 0
     for link in document.links:
-        if link.kind in _KINDS and not link.nofollow and link.url != url:
+        if link.kind in LINKS and not link.nofollow and link.url != url:
             yield link.url, not link.url.startswith(origin), telling(link.text)
             taken += 1
             if taken >= _MOST_LINKS:

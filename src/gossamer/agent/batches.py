@@ -9,11 +9,13 @@ from typing import Final
 
 import msgspec
 
-from gossamer.agent.indexing import Verdict, judge, may_be_page
+from gossamer.agent.indexing import REDIRECTS, Verdict, is_robots, judge, may_be_page
 from gossamer.agent.page_work import Read
 from gossamer.agent.pages import content_type_of
+from gossamer.graph.frame import moment_of
 from gossamer.index.backlinks import Kept, Linked
-from gossamer.model import Change, Locator
+from gossamer.model import Change, Locator, Page
+from gossamer.model.url import normalize
 from gossamer.store import Capture, Captures, Place, RecordFiles, StorePosition, directories_of, places_at
 
 _PAGES: Final = 32  # of a batch
@@ -23,12 +25,17 @@ _MOST_SEARCHES: Final = 20  # through all captures, in one run
 
 
 class Wanted(msgspec.Struct, gc=False):
-    """What becomes of a page: it is read from there; or it is gone, or cannot be read, if there is no place."""
+    """What becomes of a page: it is read from there; or, if there is no place, it is gone, or leads elsewhere, or both,
+    or cannot be read.
+    """
 
     url: str
     record: Locator | None = None
     payload: Locator | None = None
     why: str = ""
+    gone: bool = False
+    target: str = ""  # of a redirect
+    moment: int = 0  # of the capture, for the link graph
     linked: Linked = Linked()
     blocked: bool = False
 
@@ -50,11 +57,13 @@ class Batch(msgspec.Struct):
 class Batches:
     """Invariant: each capture is in one batch, and batches come in the order of captures."""
 
-    def __init__(self, warc: Path, most: int, kept: Callable[[str], Kept | None]) -> None:
+    def __init__(self, warc: Path, most: int, kept: Callable[[str], Kept | None], same: bool = True) -> None:
+        """`same`: pages that have not changed are read, too, where nothing is kept of them."""
         self._captures = Captures(warc)
         self._warc = warc
         self._files = RecordFiles([warc], most)
         self._kept = kept
+        self._same = same
         self._ahead: dict[str, Locator] = {}  # payloads of pages that are in a batch and not in the index yet
         self._searches = 0
         self.places: dict[str, Place] = {}
@@ -85,9 +94,13 @@ class Batches:
             self.places[capture.directory] = batch.places[capture.directory] = capture.after
             batch.captures += 1
             verdict = judge(capture)
-            if verdict is Verdict.GONE:
-                batch.pages.append(Wanted(capture.url))
+            target = self._target(capture) if capture.status in REDIRECTS else ""
+            moment = moment_of(capture.fetched_at, capture.stored.offset)
+            if verdict is Verdict.GONE or target:
+                gone = verdict is Verdict.GONE
+                batch.pages.append(Wanted(capture.url, gone=gone, target=target, moment=moment))
             elif verdict is Verdict.READ and (wanted := self._wanted(capture)) is not None:
+                wanted.moment = moment
                 batch.pages.append(wanted)
                 size += capture.stored.length
                 reads += 1
@@ -95,9 +108,17 @@ class Batches:
                     break
         return batch
 
+    def _target(self, capture: Capture) -> str:
+        """Where a redirect leads."""
+        record = None if is_robots(capture) else self._files.read(capture.stored)
+        if record is None or record.url != capture.url:
+            return ""
+        location = Page(record.url, record.status, record.head, b"", b"", 0.0, 0.0, "").header("location")
+        return normalize(location, record.url) or "" if location else ""
+
     def _wanted(self, capture: Capture) -> Wanted | None:
         place = capture.stored
-        if capture.change == Change.SAME and self._knows(capture.url):
+        if capture.change == Change.SAME and (not self._same or self._knows(capture.url)):
             return None
         if not capture.is_revisit:
             self._ahead[capture.url] = place

@@ -34,6 +34,8 @@ class CrawlDir:
         self.frontier = home / "frontier"
         self.warc = home / "warc"
         self.index = home / "index"
+        self.graph = home / "graph"
+        self.rank = home / "rank"
         self.logs = home / "logs"
         self._lock: IO[str] | None = None
 

@@ -87,7 +87,7 @@ class Follower:
         self._committed_at = float("-inf")  # what is taken first is found first
 
     def _opened(self, config: Config) -> Indexer:
-        return Indexer(self._path, self._directory.warc, config, self._notice, self._clock, self._command)
+        return Indexer(self._path, self._directory, config, self._notice, self._clock, self._command)
 
     def catch_up(self, stop: Callable[[], bool] = lambda: False) -> IndexStatus:
         """All that is stored now, with all links; or until `stop`."""
@@ -140,6 +140,7 @@ class Follower:
         if changed is not None:
             self._config = changed
             self._indexer.change(changed)
+        self._indexer.weigh()
         if _identity(self._path) != self._folder:
             self._indexer.close()
             self._indexer = self._opened(self._config)
@@ -197,18 +198,18 @@ def rebuild(
     finally:
         follower.close()
     if not stop():
-        _swap(path, directory.index)
+        swap(path, directory.index)
     return status
 
 
-def _swap(new: Path, old: Path) -> None:
+def swap(new: Path, old: Path) -> None:
     """`new` takes the place of `old`, in one step where the file system can do that."""
     if not old.exists():
         new.rename(old)
         return
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if call is None or call(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _EXCHANGE):
-        aside = old.with_name("index.old")
+        aside = old.with_name(f"{old.name}.old")
         shutil.rmtree(aside, ignore_errors=True)
         old.rename(aside)
         new.rename(old)

@@ -15,7 +15,11 @@ from typing import Final
 import msgspec
 
 from gossamer.agent.batches import Batch, Batches, Wanted
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.graph_keeper import GraphKeeper
 from gossamer.agent.page_work import Result, WriteAgain
+from gossamer.agent.parts import whole_of
+from gossamer.agent.rank_scores import Ranks
 from gossamer.agent.workers import COMMAND, Workers
 from gossamer.config import Config, user_agent
 from gossamer.errors import DamagedError
@@ -28,6 +32,7 @@ from gossamer.store import Place, StorePosition
 
 BACKLINKS: Final = "backlinks.db"
 _BEGUN: Final = "begun"
+_RANKED: Final = "ranked"  # by which ranks links are weighed
 _AT_ONCE_LINKED: Final = 20_000  # pages linked to, between two times that links are written
 _REWRITTEN_AT_ONCE: Final = 1000
 _TOGETHER: Final = 32  # pages that one process is given to write again
@@ -38,8 +43,9 @@ _read_names = msgspec.msgpack.Decoder(list[str]).decode
 
 
 class Indexer:
-    """Invariant: the position in the index says up to where its entries reflect the captures; the backlinks are at
-    least as far. Going over the same captures again changes nothing, so a crash anywhere does no harm.
+    """Invariant: the position in the index says up to where its entries reflect the captures; the backlinks, and the
+    link graph where nothing was missing in it, are at least as far. Going over the same captures again changes nothing,
+    so a crash anywhere does no harm.
 
     Pages are read ahead, and written in the order of their captures.
     """
@@ -47,7 +53,7 @@ class Indexer:
     def __init__(
         self,
         path: Path,
-        warc: Path,
+        directory: CrawlDir,
         config: Config,
         notice: Callable[[str], None],
         clock: Callable[[], float],
@@ -64,15 +70,20 @@ class Indexer:
         with ExitStack() as opened:  # what was opened is closed again if the rest cannot be
             self._writer = IndexWriter(path, config.index.buffer)
             opened.callback(self._writer.close)
-            self._backlinks = Backlinks(path / BACKLINKS)
+            self._ranks = Ranks(whole_of(directory.home))
+            opened.callback(self._ranks.close)
+            self._backlinks = Backlinks(path / BACKLINKS, self._ranks.worth)
             opened.callback(self._backlinks.close)
-            self._batches = Batches(warc, config.fetch.max_body, self._backlinks.kept)
+            self._batches = Batches(directory.warc, config.fetch.max_body, self._backlinks.kept)
             opened.callback(self._batches.close)
             token = product_token(user_agent(config.fetch)).lower()
             self._workers = Workers(config.fetch.max_body, token, command)
             opened.callback(self._workers.close)
             self.places = self._position(path)
+            self._graph = GraphKeeper(directory.graph, self.places)
+            opened.callback(self._graph.close)
             self.change(config)
+            self.weigh()
             self._opened = opened.pop_all()
 
     def _position(self, path: Path) -> dict[str, Place]:
@@ -137,8 +148,11 @@ class Indexer:
         for page in batch.pages:
             if page.record is None:
                 self._lose(page)
+                self._graph.take(page)
             else:
-                self._write(page, next(came))
+                result = next(came)
+                self._write(page, result)
+                self._graph.take(page, result)
             self._batches.landed(page)
         self.places.update(batch.places)
         self.taken += batch.captures
@@ -153,9 +167,9 @@ class Indexer:
     def _lose(self, page: Wanted) -> None:
         if page.why:
             self._skip(page.url, page.why)
-            return
-        self._writer.delete([page.url])
-        self._backlinks.forget(page.url)
+        elif page.gone:
+            self._writer.delete([page.url])
+            self._backlinks.forget(page.url)
 
     def _skip(self, url: str, why: str) -> None:
         self.skipped += 1
@@ -244,6 +258,17 @@ class Indexer:
         self._backlinks.set_note("blocklist", _pack(blocklist))
         self._dirty = True
 
+    # -- ranks ---------------------------------------------------------------------------------------------------------
+
+    def weigh(self) -> None:
+        """Take up what `gossamer rank` has found since: links count by the ranks of the pages they are on."""
+        noted = self._backlinks.note(_RANKED) or b""
+        if self._ranks.look() != noted:
+            self._land_all()
+            self._backlinks.weigh(self._ranks.worth, self._clock())
+            self._backlinks.set_note(_RANKED, self._ranks.name)
+            self._dirty = True
+
     # -- the commit ----------------------------------------------------------------------------------------------------
 
     def commit(self) -> bool:
@@ -252,6 +277,7 @@ class Indexer:
             return False
         self._backlinks.flush(self._clock())
         self._backlinks.set_note(_BEGUN, b"")
+        self._graph.commit(self.places)
         self._backlinks.commit()
         self._writer.commit(_pack(self.places))
         self._backlinks.committed(self._clock())

@@ -20,6 +20,7 @@ from gossamer.store import Capture, Record
 
 _GONE: Final = frozenset((404, 410, 451))
 _MOVED: Final = frozenset((301, 308))
+REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 _LONGEST_TEXT: Final = 500_000  # letters of a page that are indexed
 PDF: Final = "application/pdf"
 _READABLE: Final = frozenset(("", PDF, "application/xhtml+xml", "application/xml"))
@@ -35,8 +36,7 @@ class Verdict(Enum):
 
 def judge(capture: Capture) -> Verdict:
     """By status, URL and type, before anything is read."""
-    path = capture.url[capture.url.index("/", 8) :]
-    if path == "/robots.txt" or capture.mime in FEEDS:
+    if is_robots(capture) or capture.mime in FEEDS:
         return Verdict.KEEP
     if capture.change == Change.GONE or capture.status in _GONE or capture.status in _MOVED:
         return Verdict.GONE
@@ -45,6 +45,10 @@ def judge(capture: Capture) -> Verdict:
     if named_as_sitemap(capture.url) and capture.mime not in ("text/html", "application/xhtml+xml"):
         return Verdict.KEEP
     return Verdict.READ
+
+
+def is_robots(capture: Capture) -> bool:
+    return capture.url[capture.url.index("/", 8) :] == "/robots.txt"
 
 
 def may_be_page(content_type: str | None) -> bool:

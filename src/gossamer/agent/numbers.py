@@ -26,6 +26,11 @@ def rate(per_second: float) -> str:
     return f"{per_second:.1f}/s" if per_second >= 9.995 else f"{per_second:.2f}/s"
 
 
+def times(number: float) -> str:
+    """How many times something else."""
+    return f"{number:,.0f}×" if number >= 99.5 else f"{number:.1f}×" if number >= 9.95 else f"{number:.2f}×"
+
+
 def span(seconds: float) -> str:
     """The two largest units: nobody needs the seconds of a day."""
     if 0 < seconds < 9.95:

@@ -35,7 +35,15 @@ class WriteAgain(msgspec.Struct, frozen=True, array_like=True, tag="again"):
     linked: Linked
 
 
-Task = Read | WriteAgain
+class ReadLinks(msgspec.Struct, frozen=True, array_like=True, tag="links"):
+    """A stored page of which only the links are wanted."""
+
+    url: str
+    record: Locator
+    payload: Locator
+
+
+Task = Read | WriteAgain | ReadLinks
 
 
 class Work(msgspec.Struct, array_like=True):

@@ -13,8 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from gossamer.agent.anchor_words import LINKS
 from gossamer.agent.indexing import PDF, Reading, may_be_page, read_html, read_pdf
-from gossamer.agent.page_work import LENGTH, Read, Result, Task, Work, message, read_work
+from gossamer.agent.page_work import LENGTH, Read, ReadLinks, Result, Task, Work, message, read_work
 from gossamer.agent.pages import content_type_of
 from gossamer.agent.pdf_text import PdfReader
 from gossamer.fetch.decode import decoded
@@ -22,6 +23,9 @@ from gossamer.index import Entry
 from gossamer.index.backlinks import Linked
 from gossamer.index.entry import unpack
 from gossamer.index.writer import ready
+from gossamer.parse import LinkScanner
+from gossamer.parse.mime import Reader, reader_of
+from gossamer.rules.robots_tag import robots_tag
 from gossamer.store import Record, RecordFiles
 
 CPU_SECONDS: Final = 60.0  # for one page
@@ -36,6 +40,7 @@ class PageWorker:
         self._files: RecordFiles | None = None
         self._most = 0
         self._token = ""
+        self._scanner = LinkScanner(LINKS)
 
     def prepare(self, work: Work) -> None:
         if self._files is None:
@@ -45,14 +50,14 @@ class PageWorker:
 
     def result(self, task: Task) -> Result:
         try:
-            if isinstance(task, Read):
+            if isinstance(task, Read | ReadLinks):
                 return self._read(task)
             return Result(entry=ready(_adorned(unpack(task.packed), task.linked)))
         except Exception as error:
             words = f"{type(error).__name__}: {error}"
             return Result(why=words[:500].encode("utf-8", "replace").decode())
 
-    def _read(self, task: Read) -> Result:
+    def _read(self, task: Read | ReadLinks) -> Result:
         assert self._files is not None
         place = task.record
         record = self._files.read(place)
@@ -66,6 +71,8 @@ class PageWorker:
             if first is None or first.digest != record.digest:
                 return Result(why="the payload that it shares with another page is not there")
             record.raw = first.raw
+        if isinstance(task, ReadLinks):
+            return self._links(record, content_type)
         if task.blocked:
             return Result(digest=record.digest)
         reading = self._reading(record, content_type)
@@ -73,6 +80,13 @@ class PageWorker:
             return Result(is_page=False)
         entry = None if reading.entry is None else ready(_adorned(reading.entry, task.linked))
         return Result(True, entry, reading.links, record.digest)
+
+    def _links(self, record: Record, content_type: str | None) -> Result:
+        body = decoded(record.head, record.raw, self._most).body
+        if reader_of(body, content_type) is Reader.NONE or robots_tag(record.head, self._token)[1]:
+            return Result()
+        found = self._scanner.scan(body, record.url, content_type)
+        return Result(links=[(url, False, "") for url in found.urls])
 
     def _reading(self, record: Record, content_type: str | None) -> Reading | None:
         body = decoded(record.head, record.raw, self._most).body

@@ -43,6 +43,11 @@ def is_part(home: Path) -> bool:
     return home.absolute().parent == whole / AGENTS and (whole / "gossamer.toml").is_file()
 
 
+def whole_of(home: Path) -> Path:
+    """The directory of the crawl that it is a part of; itself where it is the whole."""
+    return home.absolute().parent.parent if is_part(home) else home
+
+
 def readable_parts(home: Path) -> list[CrawlDir]:
     """Those that can be read; an agent that has just been started cannot be yet. Raises CrawlDirError if none can."""
     found = parts(home)

@@ -7,7 +7,7 @@ asked by key, a batch at a time, and its transactions end just before those of t
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -51,7 +51,9 @@ _read_kept = msgspec.msgpack.Decoder(tuple[int, int, int, int, int, int, bytes])
 
 
 class Linked(msgspec.Struct, frozen=True, gc=False):
-    """What other pages say of one: at least so many link to it, and these are their words."""
+    """What other pages say of one: at least so many link to it, and these are their words. Where PageRank is known the
+    number is that of average links which bring as much as those to this page.
+    """
 
     count: int = 0
     anchors: tuple[str, ...] = ()
@@ -76,6 +78,9 @@ class Kept(msgspec.Struct, frozen=True, gc=False, array_like=True):
         return cls(Locator(*numbers[:3]), Locator(*numbers[3:]), digest)
 
 
+Worth = Callable[[int], int | None]
+
+
 class _Gathered:
     """Links to one page since the last flush."""
 
@@ -92,8 +97,10 @@ class Backlinks:
     than are known now is stale, until the commit after the one that wrote it again.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, worth: Worth = lambda key: None) -> None:
+        """`worth`: how many links those to a page are worth, by its key; None: as many as they are."""
         self._path = path
+        self._worth = worth
         self._gathered: dict[int, _Gathered] = {}
         self._rewritten: list[int] = []  # in an index commit that has not come yet
         try:
@@ -163,7 +170,7 @@ class Backlinks:
             sources, best = sketch.with_more(found.sources), _best(anchors, found.anchors)
             if sources is sketch and best == anchors:
                 continue
-            if standing == INDEXED and due is None and _linked(sources, best).pack() != shown:
+            if standing == INDEXED and due is None and self._linked(key, sources, best).pack() != shown:
                 due = _due(now, writes)
             changed.append((sources.pack(), _pack(best), due, key))
         self._base.executemany("INSERT INTO pages (key, sources, anchors) VALUES (?, ?, ?)", new)
@@ -184,7 +191,31 @@ class Backlinks:
         more = self._gathered.get(key)
         if more is not None:
             sources, anchors = sources.with_more(more.sources), _best(anchors, more.anchors)
-        return _linked(sources, anchors)
+        return self._linked(key, sources, anchors)
+
+    def _linked(self, key: int, sources: SourceSketch, anchors: list[tuple[bool, str]]) -> Linked:
+        worth = self._worth(key)
+        return Linked(rounded(sources.count() if worth is None else worth), tuple(text for _, text in anchors))
+
+    def weigh(self, worth: Worth, now: float) -> None:
+        """Links are worth something else now. Pages in the index that this makes stale are written again, in turn."""
+        self._worth = worth
+        last = -(1 << 63)
+        ask = (
+            "SELECT key, sources, anchors, shown FROM pages WHERE key > ? AND standing = 1 AND due IS NULL"
+            " ORDER BY key LIMIT 1000"
+        )
+        try:
+            while rows := self._base.execute(ask, (last,)).fetchall():
+                last = rows[-1][0]
+                stale = [
+                    (now, key)
+                    for key, sources, anchors, shown in rows
+                    if self._known(key, sources, anchors).pack() != shown
+                ]
+                self._base.executemany("UPDATE pages SET due = ? WHERE key = ?", stale)
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
 
     # -- pages ---------------------------------------------------------------------------------------------------------
 
@@ -274,7 +305,7 @@ class Backlinks:
         while chunk := list(islice(keys, _AT_ONCE)):
             again = []
             for key, sources, anchors, shown, writes in self._rows("sources, anchors, shown, writes", chunk):
-                differs = _linked(SourceSketch(sources), _read_anchors(anchors)).pack() != shown
+                differs = self._linked(key, SourceSketch(sources), _read_anchors(anchors)).pack() != shown
                 again.append((_due(now, writes) if differs else None, key))
             self._base.executemany("UPDATE pages SET due = ? WHERE key = ?", again)
 
@@ -318,10 +349,6 @@ def key_of(url: str) -> int:
     """64 bits, as SQLite counts: with a sign."""
     number = xxh3_64_intdigest(url.encode())
     return number - (1 << 64) if number >> 63 else number
-
-
-def _linked(sources: SourceSketch, anchors: list[tuple[bool, str]]) -> Linked:
-    return Linked(rounded(sources.count()), tuple(text for _, text in anchors))
 
 
 def _best(known: list[tuple[bool, str]], more: dict[str, bool]) -> list[tuple[bool, str]]:

@@ -11,7 +11,12 @@ from typing import Final
 
 import msgspec
 
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.graph_reader import gather_links
+from gossamer.agent.parts import readable_parts
 from gossamer.errors import ConfigError
+from gossamer.graph.log import frames_of
+from gossamer.graph.reading import links_in
 from gossamer.model import State, VisitRecord
 from gossamer.report.engine import KINDS, Engine, files_of, kind_of
 from gossamer.report.fact import COLUMNS, Column
@@ -80,6 +85,18 @@ def _links(sources: CrawlSources, watch: Watch, processes: int | None) -> Iterat
     for source in sources.parts:
         with Workers(source.places, processes_for(source, {}, processes)) as workers:
             yield from workers.results("links", batches_of(source, watch))
+
+
+def export_graph(home: Path, out: Path, watch: Watch) -> int:
+    """Every link of the link graph, of each page as it was seen last. How many."""
+    kind = checked(out)
+    homes = [part.home for part in readable_parts(home)]
+    for part in homes:
+        gather_links(part, lambda gathered: watch(Made(gathered.captures, gathered.done, gathered.total)))
+    frames = [held for part in homes for held in frames_of(CrawlDir(part).graph)]
+    with tempfile.TemporaryDirectory(prefix=".gossamer-", dir=out.absolute().parent) as scratch:
+        rows = links_in(frames, Path(scratch), lambda done, total: watch(Made(done, done, total)))
+        return _written((_encode([link._asdict() for link in some]) for some in rows), LINKS, out, kind)
 
 
 def export_urls(home: Path, out: Path, watch: Watch) -> int:

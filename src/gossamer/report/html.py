@@ -143,13 +143,20 @@ def _heading(field: Field) -> str:
     return f'<th scope="col"{"" if field.kind in _TEXTS else " class=n"}>{_text(field.title)}</th>'
 
 
+def _raw(field: Field, value: Any) -> Any:
+    """For the copy as CSV: more digits than are shown."""
+    if not isinstance(value, float):
+        return "" if value is None else value
+    return f"{value:.6g}" if field.kind == "score" else f"{value:.3f}".rstrip("0").rstrip(".")
+
+
 def _cells(table: Table, row: tuple[Any, ...], most: float) -> Iterator[str]:
     for field, value in zip(table.fields, row, strict=True):
         text = _text(written(field, value))
         if field.kind in _TEXTS:
             yield f'<td class="{"u" if field.kind == "url" else "t"}"><bdi>{text}</bdi></td>'
             continue
-        raw = "" if value is None else f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
+        raw = _raw(field, value)
         bar = field.name == table.measure and most > 0
         if bar:
             part = f"<i>{share(value or 0, table.total)}</i> " if table.total and field.kind == "count" else ""

@@ -17,6 +17,7 @@ from gossamer.report.engine import Engine
 from gossamer.report.making import Made, catch_up
 from gossamer.report.others import Other
 from gossamer.report.page_tables import matrix, matrix_json, page_tables
+from gossamer.report.rank_tables import rank_tables
 from gossamer.report.shelf import Shelf
 from gossamer.report.source import CrawlSource
 from gossamer.report.sources import CrawlSources
@@ -30,6 +31,7 @@ _GROUPS = {
     "Servers": ("server_software", "server_versions"),
     "Domains": ("suffixes", "domains_by_pages", "domains_by_hosts", "hosts"),
     "Links": ("links_per_page", "linked_domains", "link_matrix", "domain_links"),
+    "Ranks": ("ranked_pages", "ranked_hosts", "ranked_domains"),
     "Documents": ("types", "extensions", "languages", "charsets", "sizes", "url_lengths"),
     "The crawl": ("speed", "states", "depths", "url_depths", "robots"),
     "Freshness": ("revisits", "revisits_by_host", "freshness"),
@@ -104,6 +106,7 @@ def make_report(
             crawl_tables.freshness(engine, clock()),
             fresh_tables.revisits(engine, source.progress),
             fresh_tables.revisits_by_host(engine, source.freshness),
+            *rank_tables(engine, home),
         ):
             tables[table.name] = table
         totals = crawl_tables.totals(engine, outcomes, source.statistics, source.hosts)
@@ -122,7 +125,9 @@ def make_report(
 
 
 def _total(table: Table, totals: dict[str, Any]) -> int:
-    """What shares are of: all there is, where a table shows the largest only or counts some twice."""
+    """What shares are of: all there is, where a table shows the largest only or counts some twice; 0: of nothing."""
+    if table.measure == "times":
+        return 0
     if table.name in (
         "suffixes",
         "domains_by_pages",

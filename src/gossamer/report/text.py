@@ -15,7 +15,7 @@ _BAR: Final = 20  # characters
 _WIDTH: Final = 40  # of a label
 _TABLES: Final = (
     "status_codes", "faults", "exclusions", "server_software", "suffixes", "domains_by_hosts", "domains_by_pages",
-    "linked_domains", "types", "extensions", "languages",
+    "linked_domains", "ranked_domains", "ranked_hosts", "ranked_pages", "types", "extensions", "languages",
 )  # fmt: skip
 
 
@@ -70,8 +70,9 @@ def _lines(table: Table, shown: int = _ROWS) -> list[str]:
         )
         label = label if len(label) <= _WIDTH else label[: _WIDTH - 1] + "…"
         bar = "█" * max(round(_BAR * (row[measure] or 0) / most), 1 if row[measure] else 0)
-        number = count(row[measure] or 0)
-        lines.append(f"  {label:<{_WIDTH}} {number:>12} {share(row[measure] or 0, table.total):>6} {bar}")
+        number = written(table.fields[measure], row[measure] or 0)
+        part = share(row[measure] or 0, table.total) if table.total else ""
+        lines.append(f"  {label:<{_WIDTH}} {number:>12} {part:>6} {bar}")
     if len(table.rows) > shown:
         lines.append(f"  and {count(len(table.rows) - shown)} more")
     return lines

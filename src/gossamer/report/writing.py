@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gossamer.agent.numbers import count, moment, rate, size, span
+from gossamer.agent.numbers import count, moment, rate, size, span, times
 from gossamer.agent.numbers import share as whole_share
 from gossamer.report.table import Field
 
@@ -26,6 +26,10 @@ def written(field: Field, value: Any) -> str:
         return size(value)
     if field.kind == "rate":
         return rate(value)
+    if field.kind == "times":
+        return times(value)
+    if field.kind == "score":
+        return f"{value:.2e}"
     if field.kind == "share":
         return whole_share(value, 1)
     if field.kind == "seconds":
