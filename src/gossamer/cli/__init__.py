@@ -22,6 +22,7 @@ COMMANDS = {
     "report": "Say what a crawl has found.",
     "export": "Write pages, links, URLs or a web archive to a file.",
     "search": "Search the pages of a crawl.",
+    "watch": "Remember queries, and say which pages match them.",
     "index": "Bring the index of a crawl up to date.",
     "serve": "Answer searches and questions about a crawl over HTTP.",
     "keys": "Make, list and revoke the keys of the service.",
