@@ -30,7 +30,7 @@ from gossamer.errors import ConfigError, ControlError, CrawlDirError, DamagedErr
 FOLDER: Final = "watches"
 VERSION: Final = 1
 _PATIENCE: Final = 20.0  # seconds that another process may keep us from writing
-_MOST_LISTED: Final = 1000
+_MOST_LISTED: Final = 1001
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS watches (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -80,6 +80,11 @@ CREATE INDEX IF NOT EXISTS hits_to_tell ON hits (watch, number) WHERE tell = 1 A
 CREATE INDEX IF NOT EXISTS hits_in ON hits (call) WHERE call IS NOT NULL;
 CREATE TABLE IF NOT EXISTS pending (part TEXT NOT NULL, url TEXT NOT NULL, PRIMARY KEY (part, url)) WITHOUT ROWID;
 """
+_HITS: Final = (
+    "SELECT h.number, h.url, h.title, h.snippet, h.fetched, h.found, h.language, h.earlier, h.tell, c.state "
+    "FROM hits h LEFT JOIN calls c ON c.number = h.call"
+)
+_AFTER_ALL: Final = (1 << 63) - 1
 _WATCH: Final = "number, id, name, query, webhook, notify_earlier, created"
 
 
@@ -211,12 +216,18 @@ class WatchBook:
     # -- what matched --------------------------------------------------------------------------------------------------
 
     def hits(self, watch: Watch, before: int = 0, limit: int = 100) -> list[WatchHit]:
-        """The newest first; those before a number."""
+        """The newest first; those before a number, if one is given."""
         rows = self._rows(
-            "SELECT h.number, h.url, h.title, h.snippet, h.fetched, h.found, h.language, h.earlier, h.tell, c.state "
-            "FROM hits h LEFT JOIN calls c ON c.number = h.call "
-            "WHERE h.watch = ? AND (? = 0 OR h.number < ?) ORDER BY h.number DESC LIMIT ?",
-            (watch.number, before, before, max(1, min(limit, _MOST_LISTED))),
+            f"{_HITS} WHERE h.watch = ? AND h.number < ? ORDER BY h.number DESC LIMIT ?",
+            (watch.number, before or _AFTER_ALL, max(1, min(limit, _MOST_LISTED))),
+        )
+        return [_hit(watch, row) for row in rows]
+
+    def hits_after(self, watch: Watch, after: int, limit: int) -> list[WatchHit]:
+        """In the order in which they were found."""
+        rows = self._rows(
+            f"{_HITS} WHERE h.watch = ? AND h.number > ? ORDER BY h.number LIMIT ?",
+            (watch.number, after, max(1, min(limit, _MOST_LISTED))),
         )
         return [_hit(watch, row) for row in rows]
 
