@@ -253,6 +253,22 @@ def test_many_fresh_pages_are_committed_early(home: Path, monkeypatch: pytest.Mo
     assert len(commits) >= 6
 
 
+def test_agents_of_one_machine_match_the_watches_of_the_whole_crawl(indexed: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    parts = [whole / "agents" / name for name in ("a1", "a2")]
+    for part in parts:
+        shutil.copytree(indexed, part)
+    shutil.copy(settings(indexed), whole)
+    add_watch(whole, "test", "silk OR velvet")
+    for number, part in enumerate(parts):
+        append(part, f"{HOME}velvet{number}", 200, "<title>V</title><p>velvet", "new")
+        caught_up(part)
+        assert not (part / "watches").exists()
+    # Both have the page on silk, which is one hit.
+    expected = [(HOME + "silk", True), (HOME + "velvet0", False), (HOME + "velvet1", False)]
+    assert found(whole, "silk-or-velvet") == expected
+
+
 # -- delivery ----------------------------------------------------------------------------------------------------------
 
 

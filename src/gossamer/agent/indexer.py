@@ -103,6 +103,7 @@ class Indexer:
         if noted is None:
             noted = os.urandom(8)
             self._backlinks.set_note(_IDENTITY, noted)
+            self._backlinks.commit()  # watches are about to be told by it
         return noted
 
     @property

@@ -215,6 +215,8 @@ def _show(found: Watch, tally: Tally, hits: list[WatchHit]) -> None:
         facts.append(("calls", f"{count(tally.done)} told, {count(tally.waiting)} waiting, {count(tally.dead)} dead"))
     if tally.trouble:
         facts.append(("last call", f"{moment(tally.last_try_at)}: {tally.trouble}"))
+    if tally.next_try_at:
+        facts.append(("next call", moment(tally.next_try_at)))
     for name, value in facts:
         console.print(Text(f"{name:<10} {printable(value)}"), soft_wrap=True)
     for hit in hits:

@@ -76,6 +76,7 @@ CREATE TABLE IF NOT EXISTS hits (
     call INTEGER
 );
 CREATE INDEX IF NOT EXISTS hits_of ON hits (watch, number);
+CREATE INDEX IF NOT EXISTS hits_counted ON hits (watch, earlier, tell, call, found);
 CREATE INDEX IF NOT EXISTS hits_to_tell ON hits (watch, number) WHERE tell = 1 AND call IS NULL;
 CREATE INDEX IF NOT EXISTS hits_in ON hits (call) WHERE call IS NOT NULL;
 CREATE TABLE IF NOT EXISTS pending (part TEXT NOT NULL, url TEXT NOT NULL, PRIMARY KEY (part, url)) WITHOUT ROWID;

@@ -22,7 +22,10 @@ LONGEST_REST: Final = 3600.0
 GIVEN_UP_AFTER: Final = 86_400.0
 """Seconds after which a call is dead."""
 _GONE: Final = 410  # by which a receiver says that it wants no more
-_MOST_MADE: Final = 500  # calls made at a time
+_TO_TELL: Final = (
+    "SELECT DISTINCT watch FROM hits WHERE tell = 1 AND call IS NULL "
+    "AND watch NOT IN (SELECT watch FROM calls WHERE due IS NOT NULL)"
+)
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -76,8 +79,8 @@ def rest_after(tries: int, chance: float) -> float:
 
 
 class Calls:
-    """Invariant: a hit is in one call for ever; a call waits, was taken, or is dead. So what is told again is told with
-    the same id.
+    """Invariants: a hit is in one call for ever; a call waits, was taken, or is dead, so that what is told again is
+    told with the same id; one call of a watch waits at a time, and what comes meanwhile goes together in the next.
     """
 
     def __init__(self, book: WatchBook, chance: random.Random) -> None:
@@ -85,26 +88,21 @@ class Calls:
         self._chance = chance
 
     def make(self, now: float) -> int:
-        """Calls of hits that are in none yet; how many."""
-        ask = "SELECT DISTINCT watch FROM hits WHERE tell = 1 AND call IS NULL"
-        made = 0
-        if not self._book.rows(ask):
+        """Calls of hits that are in none yet, one for each watch that has none on its way; how many."""
+        if not self._book.rows(_TO_TELL):
             return 0
         with self._book.changing() as base:
-            for (watch,) in base.execute(ask).fetchall():
-                while made < _MOST_MADE:
-                    hits = base.execute(
-                        "SELECT number FROM hits WHERE watch = ? AND tell = 1 AND call IS NULL ORDER BY number LIMIT ?",
-                        (watch, MOST_TOGETHER),
-                    ).fetchall()
-                    if not hits:
-                        break
-                    call = base.execute(
-                        "INSERT INTO calls (id, watch, made, due) VALUES (?, ?, ?, ?)", (new_call_id(), watch, now, now)
-                    ).lastrowid
-                    base.executemany("UPDATE hits SET call = ? WHERE number = ?", [(call, hit) for (hit,) in hits])
-                    made += 1
-        return made
+            watches = base.execute(_TO_TELL).fetchall()
+            for (watch,) in watches:
+                call = base.execute(
+                    "INSERT INTO calls (id, watch, made, due) VALUES (?, ?, ?, ?)", (new_call_id(), watch, now, now)
+                ).lastrowid
+                base.execute(
+                    "UPDATE hits SET call = ? WHERE number IN (SELECT number FROM hits "
+                    "WHERE watch = ? AND tell = 1 AND call IS NULL ORDER BY number LIMIT ?)",
+                    (call, watch, MOST_TOGETHER),
+                )
+        return len(watches)
 
     def due(self, now: float, most: int, without: Sequence[int]) -> list[Call]:
         """To be tried now, the longest due first; not those whose number is in `without`."""

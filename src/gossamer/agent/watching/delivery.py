@@ -56,6 +56,7 @@ class Delivery:
             done = self._calls.settle(call, outcome, self._clock()) == "done"
             self.told += done
             self.failed += not done
+            self._calls.make(self._clock())
         due = self._calls.next_due()
         return bool(self._flying) or (due is not None and due <= self._clock())
 

@@ -32,7 +32,7 @@ Cursor = Annotated[str, Query(max_length=18, pattern=_CURSOR, description="`next
 def watches(
     request: Request,
     caller: Reader,
-    limit: Annotated[int, Query(ge=1, le=500, description="Watches at most.")] = 100,
+    limit: Annotated[int, Query(ge=1, le=100, description="Watches at most.")] = 100,
     cursor: Cursor = "",
 ) -> Response:
     """The watches in the order in which they were added, and how each fares."""
