@@ -140,6 +140,8 @@ def test_the_commands_from_a_keyword_to_a_crawl(tmp_path: Path) -> None:
         gossamer(*crawl_of(server, home, "--index", "--max-pages", "40"))
         _, said = gossamer(*crawl_of(server, home, "--from-search", "zzzzzz"), status=2)
         assert "gossamer watch add zzzzzz" in said
+        own = gossamer(*crawl_of(server, home, "--from-search", "domain:test", "--max-pages", "45", "--index"))[0]
+        assert json.loads(own.splitlines()[-1])["pages"] == 45
         _, said = gossamer("crawl", "--from-search", "garden", "--dir", str(other), status=2)
         assert "--from-index" in said
         _, said = gossamer("crawl", "--from-index", str(home), "--dir", str(other), status=2)
@@ -162,9 +164,9 @@ def test_the_commands_from_a_keyword_to_a_crawl(tmp_path: Path) -> None:
         assert "from character 3 on" in said
         gossamer("index", "--dir", str(home))
         shown = json.loads(gossamer("watch", "show", made["id"], "--json", "--dir", str(home))[0])
-        assert (shown["hits"], shown["earlier"], len(shown["newest"])) == (40, 40, 20)
+        assert (shown["hits"], shown["earlier"], len(shown["newest"])) == (45, 45, 20)
         assert "secret" not in shown
-        assert "40 earlier" in gossamer("watch", "list", "--dir", str(home))[0]
+        assert "45 earlier" in gossamer("watch", "list", "--dir", str(home))[0]
         receiver.status = 500
         _, said = gossamer("watch", "test", made["name"], "--dir", str(home), status=1)
         assert "it answers 500" in said

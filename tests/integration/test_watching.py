@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import random
 import shutil
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from crawling import crawl
 from indexing import append, caught_up
+from msgspec import structs
+from tls import tls_front
 
+from gossamer.agent import batches
 from gossamer.agent.follower import Follower, rebuild
 from gossamer.agent.watching import matching
 from gossamer.agent.watching.adding import add_watch, remove_watch
@@ -21,7 +27,6 @@ from gossamer.agent.watching.delivery import Delivery
 from gossamer.agent.watching.matching import Matching
 from gossamer.agent.watching.watch import WatchHit
 from gossamer.config import load
-from gossamer.index.backlinks import Backlinks
 from gossamer.testing import FakeClock, Receiver, TinyWeb
 
 HOME = "http://a.test/"
@@ -239,18 +244,24 @@ def test_what_is_listed_of_earlier_pages_is_bounded_and_none_of_the_rest_fires(
         assert book.tally(book.all()[0]).seen == 2
 
 
-def test_many_fresh_pages_are_committed_early(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_fresh_pages_are_committed_early(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = indexed
     monkeypatch.setattr(matching, "MOST_FRESH", 2)
-    add_watch(home, "test", "silk")
-    commits: list[float] = []
-    commit = Backlinks.commit
-    monkeypatch.setattr(Backlinks, "commit", lambda self: (commits.append(0.0), commit(self)))
+    monkeypatch.setattr(batches, "_PAGES", 2)
+    together: list[int] = []
+    prepare = Matching.prepare
+
+    def counted(self: Matching) -> None:
+        together.append(len(self._fresh.urls))
+        prepare(self)
+
+    monkeypatch.setattr(Matching, "prepare", counted)
+    add_watch(home, "test", "velvet")
+    for number in range(10):
+        append(home, f"{HOME}n{number}", 200, "<title>N</title><p>velvet", "new")
     caught_up(home)
-    for number in range(6):
-        append(home, f"{HOME}n{number}", 200, "<title>N</title><p>silk", "new")
-        caught_up(home)
-    assert len(hits(home, "silk")) == 7
-    assert len(commits) >= 6
+    assert len(hits(home, "velvet")) == 10
+    assert max(together[:5]) == 2  # then pages are written again for their links, all of them at once
 
 
 def test_agents_of_one_machine_match_the_watches_of_the_whole_crawl(indexed: Path, tmp_path: Path) -> None:
@@ -366,8 +377,6 @@ def test_a_name_that_leads_to_a_private_address_is_not_called(tmp_path: Path, ho
 
 
 def test_an_endless_answer_is_cut_and_counts_by_its_status(home: Path) -> None:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
@@ -387,6 +396,52 @@ def test_an_endless_answer_is_cut_and_counts_by_its_status(home: Path) -> None:
         caught_up(home)
         thread.join(20)
     assert [hit.told for hit in hits(home, "silk")] == ["done"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"\x00\xff nonsense\r\n\r\n",
+        b"HTTP/1.1 999999 X\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000,
+        b"HTTP/1.1 100 Continue\r\n\r\n" * 50,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf",
+    ],
+    ids=["nothing", "nonsense", "status", "headers", "interim", "half"],
+)
+def test_whatever_a_receiver_says_it_is_tried_again(home: Path, said: bytes) -> None:
+    with WatchBook(home) as book:
+        made, _ = book.add("silk", "", "", False, 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.recv(65536)
+                connection.sendall(said)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        watch = structs.replace(made, webhook=f"http://127.0.0.1:{server.getsockname()[1]}/")
+        delivery = delivered(home, FakeClock())
+        outcome = delivery.test(watch)
+        delivery.close()
+        thread.join(20)
+    assert not outcome.ok
+    assert outcome.why
+
+
+def test_certificates_are_verified(home: Path, tmp_path: Path) -> None:
+    with Receiver() as receiver, tls_front(tmp_path, "127.0.0.1", receiver.port) as (port, authority):
+        made, _ = add_watch(home, "test", "silk", f"https://127.0.0.1:{port}/")
+        delivery = delivered(home, FakeClock())
+        assert "certificate" in delivery.test(made).why
+        delivery.close()
+        assert receiver.calls == []
+        trusting = Delivery(home, replace(load(settings(home)).fetch, ca_file=str(authority)))
+        assert trusting.test(made).ok
+        trusting.close()
 
 
 def test_one_receiver_that_hangs_does_not_keep_others_waiting(home: Path) -> None:

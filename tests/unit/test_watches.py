@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import stat
+import threading
 from base64 import b64decode
 from pathlib import Path
 
@@ -147,6 +148,27 @@ def test_a_file_that_is_no_book_says_what_to_do(tmp_path: Path) -> None:
         base.execute("PRAGMA user_version = 99")
     with pytest.raises(CrawlDirError, match="another version"):
         WatchBook(other)
+
+
+def test_many_add_at_the_same_time_and_none_undoes_another(tmp_path: Path) -> None:
+    wrong: list[BaseException] = []
+
+    def add() -> None:
+        try:
+            for _ in range(5):
+                add_watch(tmp_path, "test", "silk", "https://example.org/")
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=add) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert wrong == []
+    with WatchBook(tmp_path) as book:
+        names = [watch.name for watch in book.all()]
+        assert len(names) == len(set(names)) == 30
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------

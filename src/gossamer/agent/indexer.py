@@ -165,8 +165,7 @@ class Indexer:
         self._dirty = True
         if self._backlinks.waiting >= _AT_ONCE_LINKED:
             self._backlinks.flush(self._clock())
-        if self.watching is not None and self.watching.is_full:
-            self.commit()
+        self._commit_if_full()
 
     def _land_all(self) -> None:
         while self._given:
@@ -232,6 +231,7 @@ class Indexer:
         while waiting:
             self._land_again(waiting.popleft())
         self._dirty = self._dirty or bool(urls)
+        self._commit_if_full()
         return len(urls)
 
     def _land_again(self, urls: list[str]) -> None:
@@ -293,6 +293,11 @@ class Indexer:
         if self.watching is not None:
             self.watching.match()
         return True
+
+    def _commit_if_full(self) -> None:
+        """Pages that watches are still to be asked of are in memory."""
+        if self.watching is not None and self.watching.is_full:
+            self.commit()
 
     def look_at_watches(self) -> None:
         """Take up those that are new: at a moment when the index has committed all that was written."""
