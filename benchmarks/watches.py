@@ -1,15 +1,18 @@
 """How long after its fetch does a page that a watch matches arrive at a webhook? And what do watches cost?
 
 A simulated web is crawled at several speeds; every page matches, and a receiver on loopback notes when it is told. The
-delay is from the fetch, which the call names, to the call. Then pages are matched against more and more watches in this
+delay is from the fetch, which the call names, to the call. The last row is with the process that indexes killed every
+few seconds. Then pages are matched against more and more watches in this
 process.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import shutil
+import signal
 import statistics
 import subprocess
 import time
@@ -17,16 +20,18 @@ from datetime import datetime
 from pathlib import Path
 
 from machine import description
-from simulated_web import SimulatedWeb
+from simulated_web import GOSSAMER, SimulatedWeb
 from tables import table
 
+from gossamer.agent.index_status import read_status
 from gossamer.agent.watching.adding import add_watch
-from gossamer.index import Entry
+from gossamer.index import Entry, Search
 from gossamer.index.standing import FreshPages, StandingQuery
 from gossamer.index.writer import ready
 from gossamer.testing import Receiver
 
 PAGES = 500
+KILL_EVERY = 5.0  # seconds
 WATCHES = (0, 1, 100, 1000)
 SYLLABLES = ("ba", "den", "gar", "hil", "kor", "lin", "mar", "net", "por", "sil", "tor", "wen")
 
@@ -39,12 +44,13 @@ def main() -> None:
     given = options.parse_args()
     print(description(("tantivy", "pycurl")))
     rows = [delays(speed, given.seconds, given.work) for speed in given.speeds]
-    print(table(["pages/s at most", "pages told", "told twice", "calls", "median, s", "worst, s"], rows))
+    rows.append(delays(given.speeds[0], given.seconds, given.work, KILL_EVERY))
+    print(table(["pages/s at most", "kills", "pages", "told", "told twice", "calls", "median, s", "worst, s"], rows))
     print()
     print(table(["watches", "pages", "CPU, ms", "CPU, ms, first time", "hits"], [cost(count) for count in WATCHES]))
 
 
-def delays(speed: int, seconds: int, work: Path) -> list[str]:
+def delays(speed: int, seconds: int, work: Path, kill_every: float = 0.0) -> list[str]:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     home = work / "crawl"
@@ -54,14 +60,40 @@ def delays(speed: int, seconds: int, work: Path) -> list[str]:
         # The first page makes the settings, which say that loopback may be called.
         subprocess.run([*command, "--max-pages", "1"], check=True, capture_output=True)
         add_watch(home, "benchmark", "domain:test", receiver.url)
-        subprocess.run([*command, "--time-limit", f"{seconds}s", "--max-pages", "0"], check=True, capture_output=True)
+        killed, kills = 0.0, 0
+        with subprocess.Popen(
+            [*command, "--time-limit", f"{seconds}s", "--max-pages", "0"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as crawl:  # fmt: skip
+            began = time.monotonic()
+            while crawl.poll() is None:
+                time.sleep(0.1)
+                if kill_every and time.monotonic() - max(began, killed) > kill_every:
+                    killed, kills = time.monotonic(), kills + kill_indexing(home)
+        # A kill at the very end leaves something to the next run.
+        subprocess.run([*GOSSAMER, "index", "--dir", str(home)], check=True, capture_output=True)
+    search = Search([home / "index"])
+    matching = search.size().pages - 1  # the first was there before the watch
+    search.close()
     found = [(hit["id"], call.at - _seconds(hit["fetched_at"])) for call in receiver.calls for hit in call.hits]
     took = sorted(delay for _, delay in found)
     twice = len(found) - len({id_ for id_, _ in found})
     return [
-        str(speed), f"{len(found):,}", str(twice), f"{len(receiver.calls):,}", f"{statistics.median(took):.2f}",
-        f"{took[-1]:.2f}",
+        str(speed), str(kills), f"{matching:,}", f"{len(found):,}", str(twice), f"{len(receiver.calls):,}",
+        f"{statistics.median(took):.2f}", f"{took[-1]:.2f}",
     ]  # fmt: skip
+
+
+def kill_indexing(home: Path) -> int:
+    """How many died: 1, unless it is just being started again."""
+    status = read_status(home / "index")
+    if status is None:
+        return 0
+    try:
+        os.kill(status.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return 0
+    return 1
 
 
 def _seconds(moment: str) -> float:
