@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-relevance bench-report bench-rank bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -102,6 +102,9 @@ bench-index: $(VENV)/.installed-dev  ## what indexing a page costs, step by step
 
 bench-found: $(VENV)/.installed-dev  ## how long after its fetch a page can be found, at several speeds of a crawl
 	$(BIN)/python benchmarks/found.py
+
+bench-watch: $(VENV)/.installed-dev  ## how long after the fetch of a page its watch calls; what watches cost who indexes
+	$(BIN)/python benchmarks/watches.py
 
 bench-relevance: $(VENV)/.installed-dev  ## documentation crawled, indexed and asked: the right page among the first three?
 	$(BIN)/python benchmarks/relevance.py

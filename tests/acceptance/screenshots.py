@@ -57,6 +57,9 @@ def service() -> Iterator[tuple[str, dict[str, str]]]:
         )  # fmt: skip
         index = Search([home / "index"])
         words = "garden", "market"  # the simulated web is fond of both
+        gossamer("watch", "add", f"{words[0]} -{words[1]}", "--name", "gardens", "--dir", str(home))
+        gossamer("watch", "add", f'"{words[1]} garden"', "--webhook", "https://hooks.invalid/x", "--dir", str(home))
+        gossamer("index", "--dir", str(home))
         found = index.answer(words[0], limit=1).results[0]
         index.close()
         pages = {
@@ -68,6 +71,7 @@ def service() -> Iterator[tuple[str, dict[str, str]]]:
             "missing": "/copy?url=http%3A%2F%2Fwww.example.org%2F",
             "domains": "/domains?under=test",
             "changes": "/changes",
+            "watches": "/watches",
             "login": "/login",
         }
         yield stack.enter_context(serving(home)), pages

@@ -26,7 +26,7 @@ def test_results_while_one_types(page: Page, watch: Watch, address: str) -> None
     page.goto("/")
     expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("harbour")
-    expect(page.locator(".said")).to_have_text(re.compile(rf"^{FOUND} results, \d+ ms$"))
+    expect(page.locator(".said")).to_have_text(re.compile(rf"^{FOUND} results, \d+ ms · watch this search$"))
     expect(page.locator("#said")).to_have_text(re.compile(rf"^{FOUND} results"))
     expect(page.locator(".hit")).to_have_count(10)
     expect(page).to_have_url(f"{address}/?q=harbour")

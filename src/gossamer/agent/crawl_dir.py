@@ -15,7 +15,16 @@ from gossamer.errors import CrawlDirError
 FORMAT = 1
 _HEADING = "# A crawl of gossamer, directory format {format}."
 # All that a crawl stopped in its first moment has left, and what was made for it before.
-_BEFORE_SETTINGS = {"lock", "logs", "control", "gossamer.toml.new", "keys.json", "cluster.json", "checkpoints"}
+_BEFORE_SETTINGS = {
+    "lock",
+    "logs",
+    "control",
+    "gossamer.toml.new",
+    "keys.json",
+    "cluster.json",
+    "checkpoints",
+    "watches",
+}
 _PROBED = 1.0  # seconds that those who only look may keep us from taking it; each takes a moment
 _FORMAT = re.compile(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
 

@@ -17,6 +17,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.index_status import IndexStatus, write_status
 from gossamer.agent.indexer import Indexer
 from gossamer.agent.settings import LiveSettings
+from gossamer.agent.watching.beside import DeliveryThread
 from gossamer.agent.workers import COMMAND
 from gossamer.config import Config, load
 from gossamer.errors import CrawlDirError, IndexVersionError
@@ -27,6 +28,8 @@ _COMMIT_EVERY: Final = 2.0  # seconds of work, while it follows
 _COMMIT_EVERY_BEHIND: Final = 15.0  # while it catches up: large commits cost less
 _LOOK_EVERY: Final = 0.5  # seconds between two looks for more
 _STEP: Final = 0.25  # seconds of work between two looks at everything else
+_AT_THE_END: Final = 10.0  # seconds for calls of webhooks that are due then
+_WHEN_STOPPED: Final = 0.5
 _AT_FDCWD, _EXCHANGE = -100, 2
 
 Notice = Callable[[str], None]
@@ -82,24 +85,30 @@ class Follower:
         self._config = load(self._directory.settings, resumed=True)
         self._settings = LiveSettings(self._directory.settings, self._config, lambda _: None)
         self._committed = Committed(self._directory)
+        self._stop: Callable[[], bool] = lambda: False
+        self._watched = home if path is None else None  # an index that is made aside finds nothing new
+        self._delivery = DeliveryThread(home, self._config.fetch, notice)
         self._indexer = self._opened(self._config)
         self._folder = _identity(self._path)
         self._committed_at = float("-inf")  # what is taken first is found first
 
     def _opened(self, config: Config) -> Indexer:
-        return Indexer(self._path, self._directory, config, self._notice, self._clock, self._command)
+        return Indexer(self._path, self._directory, config, self._notice, self._clock, self._command, self._watched)
 
     def catch_up(self, stop: Callable[[], bool] = lambda: False) -> IndexStatus:
         """All that is stored now, with all links; or until `stop`."""
+        self._stop = stop
         while not stop() and self._step(_COMMIT_EVERY_BEHIND):
             self._tell()
         while not stop() and self._indexer.freshen(float("inf")):
             self._commit_if_due(_COMMIT_EVERY_BEHIND)
         self._indexer.commit()
+        self._look_at_watches()
         return self._tell()
 
     def follow(self, wait: Callable[[float], bool], stop: Callable[[], bool] = lambda: False) -> IndexStatus:
         """Until `wait`, which sleeps for the time it is given or less, says that no more will come."""
+        self._stop = stop
         self._tell()
         while not stop():
             self._look_around()
@@ -109,8 +118,7 @@ class Follower:
                 continue
             # Nothing is left to read: what is there is committed, and pages are written again whose links came later.
             if self._indexer.commit():
-                self._committed_at = self._clock()
-                self._tell()
+                self._after_commit()
             elif self._indexer.freshen(self._clock()):
                 self._commit_if_due(_COMMIT_EVERY)
                 if wait(0.0):
@@ -121,9 +129,11 @@ class Follower:
         return self.catch_up(stop)
 
     def close(self) -> None:
+        self._delivery.finish(_AT_THE_END if not self._stop() else _WHEN_STOPPED)
         self._indexer.close()
 
     def _step(self, interval: float) -> bool:
+        self._look_at_watches()
         more = self._indexer.take(self._committed.now(), _STEP)
         self._commit_if_due(interval)
         return more
@@ -131,8 +141,20 @@ class Follower:
     def _commit_if_due(self, interval: float) -> None:
         now = self._clock()
         if not 0 <= now - self._committed_at < interval and self._indexer.commit():
-            self._committed_at = self._clock()
-            self._tell()
+            self._after_commit()
+
+    def _after_commit(self) -> None:
+        self._committed_at = self._clock()
+        self._tell_webhooks()
+        self._tell()
+
+    def _look_at_watches(self) -> None:
+        self._indexer.look_at_watches()
+        self._tell_webhooks()
+
+    def _tell_webhooks(self) -> None:
+        if self._indexer.watching is not None and self._indexer.watching.calls:
+            self._delivery.poke()
 
     def _look_around(self) -> None:
         """Settings may have changed, and the index may have been made anew."""

@@ -5,6 +5,7 @@ captures -> batches -> read by other processes -> links and entries written, in 
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,11 +21,13 @@ from gossamer.agent.graph_keeper import GraphKeeper
 from gossamer.agent.page_work import Result, WriteAgain
 from gossamer.agent.parts import whole_of
 from gossamer.agent.rank_scores import Ranks
+from gossamer.agent.watching.matching import Matching
 from gossamer.agent.workers import COMMAND, Workers
 from gossamer.config import Config, user_agent
 from gossamer.errors import DamagedError
 from gossamer.index import IndexWriter
 from gossamer.index.backlinks import BLOCKED, INDEXED, KNOWN, Backlinks, Kept
+from gossamer.index.writer import Ready
 from gossamer.model.url import host_of
 from gossamer.rules.policy import Policy
 from gossamer.rules.robots import product_token
@@ -33,6 +36,7 @@ from gossamer.store import Place, StorePosition
 BACKLINKS: Final = "backlinks.db"
 _BEGUN: Final = "begun"
 _RANKED: Final = "ranked"  # by which ranks links are weighed
+_IDENTITY: Final = "identity"
 _AT_ONCE_LINKED: Final = 20_000  # pages linked to, between two times that links are written
 _REWRITTEN_AT_ONCE: Final = 1000
 _TOGETHER: Final = 32  # pages that one process is given to write again
@@ -58,7 +62,9 @@ class Indexer:
         notice: Callable[[str], None],
         clock: Callable[[], float],
         command: Sequence[str] = COMMAND,
+        watched: Path | None = None,
     ) -> None:
+        """`watched` is the directory of the crawl whose watches are matched, if any are to be."""
         self.skipped = 0  # pages that could not be read, in this run
         self.taken = 0  # captures, in this run
         self._notice = notice
@@ -82,6 +88,11 @@ class Indexer:
             self.places = self._position(path)
             self._graph = GraphKeeper(directory.graph, self.places)
             opened.callback(self._graph.close)
+            self.watching: Matching | None = None
+            if watched is not None:
+                self.watching = Matching(watched, self._identity(), notice, clock)
+                opened.callback(self.watching.close)
+                self.watching.recover(self._writer.packed)
             self.change(config)
             self.weigh()
             self._opened = opened.pop_all()
@@ -96,6 +107,15 @@ class Indexer:
                 "gossamer index --rebuild makes both again from the stored pages."
             )
         return _read_places(self._writer.position)
+
+    def _identity(self) -> bytes:
+        """By which this index is told from one that was made anew."""
+        noted = self._backlinks.note(_IDENTITY)
+        if noted is None:
+            noted = os.urandom(8)
+            self._backlinks.set_note(_IDENTITY, noted)
+            self._backlinks.commit()  # watches are about to be told by it
+        return noted
 
     @property
     def pages(self) -> int:
@@ -159,6 +179,7 @@ class Indexer:
         self._dirty = True
         if self._backlinks.waiting >= _AT_ONCE_LINKED:
             self._backlinks.flush(self._clock())
+        self._commit_if_full()
 
     def _land_all(self) -> None:
         while self._given:
@@ -168,7 +189,7 @@ class Indexer:
         if page.why:
             self._skip(page.url, page.why)
         elif page.gone:
-            self._writer.delete([page.url])
+            self._delete(page.url)
             self._backlinks.forget(page.url)
 
     def _skip(self, url: str, why: str) -> None:
@@ -187,11 +208,21 @@ class Indexer:
         if result.links:
             self._backlinks.add(page.url, result.links)
         if result.entry is not None:
-            self._writer.put(result.entry)
+            self._put(result.entry)
             self._backlinks.stand(page.url, INDEXED, kept, page.linked, self._clock())
         else:
-            self._writer.delete([page.url])
+            self._delete(page.url)
             self._backlinks.stand(page.url, BLOCKED if page.blocked else KNOWN, kept)
+
+    def _put(self, entry: Ready) -> None:
+        self._writer.put(entry)
+        if self.watching is not None and self.watching.on:
+            self.watching.put(entry)
+
+    def _delete(self, url: str) -> None:
+        self._writer.delete([url])
+        if self.watching is not None:
+            self.watching.drop(url)
 
     # -- pages written again -------------------------------------------------------------------------------------------
 
@@ -214,6 +245,7 @@ class Indexer:
         while waiting:
             self._land_again(waiting.popleft())
         self._dirty = self._dirty or bool(urls)
+        self._commit_if_full()
         return len(urls)
 
     def _land_again(self, urls: list[str]) -> None:
@@ -221,7 +253,7 @@ class Indexer:
         assert results is not None
         for url, result in zip(urls, results, strict=True):
             if result.entry is not None:
-                self._writer.put(result.entry)
+                self._put(result.entry)
             else:
                 self._skip(url, f"(its links) {result.why}")
 
@@ -244,7 +276,7 @@ class Indexer:
             if kept is None:
                 continue
             if blocked:
-                self._writer.delete([url])
+                self._delete(url)
                 self._backlinks.stand(url, BLOCKED, kept)
             else:
                 back.pages.append(Wanted(url, kept.record, kept.payload))
@@ -279,10 +311,25 @@ class Indexer:
         self._backlinks.set_note(_BEGUN, b"")
         self._graph.commit(self.places)
         self._backlinks.commit()
+        if self.watching is not None:
+            self.watching.prepare()
         self._writer.commit(_pack(self.places))
         self._backlinks.committed(self._clock())
         self._dirty = False
+        if self.watching is not None:
+            self.watching.match()
         return True
+
+    def _commit_if_full(self) -> None:
+        """Pages that watches are still to be asked of are in memory."""
+        if self.watching is not None and self.watching.is_full:
+            self.commit()
+
+    def look_at_watches(self) -> None:
+        """Take up those that are new: at a moment when the index has committed all that was written."""
+        if self.watching is not None and self.watching.look():
+            self.commit()
+            self.watching.take_up(self._writer.snapshot())
 
     def close(self) -> None:
         """What was not committed is gone."""

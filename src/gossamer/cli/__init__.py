@@ -23,6 +23,7 @@ COMMANDS = {
     "export": "Write pages, links, URLs or a web archive to a file.",
     "search": "Search the pages of a crawl.",
     "rank": "Rank pages, hosts and domains by their links (PageRank).",
+    "watch": "Remember queries, and say which pages match them.",
     "index": "Bring the index of a crawl up to date.",
     "serve": "Answer searches and questions about a crawl over HTTP.",
     "keys": "Make, list and revoke the keys of the service.",

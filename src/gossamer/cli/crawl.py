@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from gossamer.cli.flags import flag
+from gossamer.cli.from_search import MOST, USUAL, found_seeds
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
 from gossamer.errors import ConfigError, SeedError
@@ -76,6 +77,13 @@ class _Crawl(click.Command):
 @flag("index.on")
 @flag("service.port")
 @flag("cluster.agents")
+@click.option(
+    "--from-search", default="", metavar="QUERY", help="The best results of the crawl's index become seeds, too."
+)
+@click.option("--from-index", type=Path, metavar="DIR", help="Search that crawl instead of this one.")
+@click.option(
+    "--from-count", type=click.IntRange(1, MOST), default=USUAL, metavar="N", help="Results that become seeds at most."
+)
 @click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
 @click.option(
     "--supervise/--no-supervise",
@@ -93,6 +101,9 @@ def crawl(
     /,
     directory: Path,
     seeds: tuple[str, ...],
+    from_search: str,
+    from_index: Path | None,
+    from_count: int,
     strategy: str,
     supervise: bool | None,
     config: Path | None,
@@ -108,6 +119,7 @@ def crawl(
     _check_strategy(strategy)
     kept = load(_kept(directory)) if config is None and _kept(directory).is_file() else None
     settings = settings_of(flags, directory, config)
+    seeds += _found(from_search, from_index, directory, from_count)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
@@ -263,6 +275,20 @@ def progress_of(directory: Path) -> PlainProgress | LiveView:
     from gossamer.cli.plain import PlainProgress
 
     return PlainProgress()
+
+
+def _found(query: str, index: Path | None, directory: Path, count: int) -> tuple[str, ...]:
+    """Seeds by what is searched for."""
+    if not query.strip():
+        if index is not None:
+            raise ConfigError("--from-index: say what to search there with --from-search QUERY")
+        return ()
+    if index is None and not _kept(directory).exists():
+        raise SeedError(
+            f"--from-search: there is no crawl in {directory} to search yet; name one that has an index with "
+            "--from-index, or give at least one SEED first"
+        )
+    return found_seeds(query, index or directory, count)
 
 
 def _check_strategy(strategy: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 import sys
+from collections.abc import Generator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,26 +37,36 @@ def search(query: tuple[str, ...], directory: Path, limit: int, as_json: bool) -
     before: are understood. Put the whole query in single quotes, so that the shell leaves it alone. Works while a
     crawl runs.
     """
+    with closing(answers(directory, " ".join(query), limit)) as found:
+        answer = next(found)
+    if as_json:
+        sys.stdout.write(json_line(answer))
+    else:
+        _show(answer)
+    return 0
+
+
+def answers(directory: Path, text: str, limit: int) -> Generator[Answer, None, None]:
+    """The answer of a crawl's index, and those that follow it; of all agents where there are several."""
     from gossamer.agent.parts import readable_parts
     from gossamer.index import Search
 
     indexes = [part.index for part in readable_parts(directory)]
     if not any((index / "meta.json").is_file() for index in indexes) and not is_one_of_several(directory):
         raise CrawlDirError(f"{directory} has no index yet: gossamer index --dir {directory} makes one.")
-    text = " ".join(query)
     index = Search(indexes)
     try:
         with asked_everywhere(directory) as view:
-            answer = (index if view is None else view.search).answer(text, limit=limit)
+            search = index if view is None else view.search
+            answer = search.answer(text, limit=limit)
+            yield answer
+            while answer.next:
+                answer = search.answer(text, limit=limit, cursor=answer.next)
+                yield answer
     except QueryError as error:
         raise QueryError(error.position, f"query, from character {error.position + 1} on: {error.why}") from None
     finally:
         index.close()
-    if as_json:
-        sys.stdout.write(json_line(answer))
-    else:
-        _show(answer)
-    return 0
 
 
 def json_line(answer: Answer) -> str:
@@ -95,11 +107,11 @@ def _show(answer: Answer) -> None:
     results = "1 result" if answer.total == 1 else f"{count(answer.total)} results"
     console.print(Text(f"{results}, {answer.seconds * 1000:,.0f} ms", style="dim"))
     if not answer.total:
-        console.print(Text(f"Nothing was found for: {_printable(answer.query)}"))
+        console.print(Text(f"Nothing was found for: {printable(answer.query)}"))
     for hit in answer.results:
         console.print()
-        console.print(Text(_printable(hit.title) or _printable(hit.url), style="bold green"))
-        where = _printable(hit.url) + (f" · {_printable(hit.language)}" if hit.language else "")
+        console.print(Text(printable(hit.title) or printable(hit.url), style="bold green"))
+        where = printable(hit.url) + (f" · {printable(hit.language)}" if hit.language else "")
         console.print(Text(where, style="dim"), soft_wrap=True)
         if hit.snippet:
             console.print(marked(hit.snippet))
@@ -111,10 +123,10 @@ def marked(snippet: str) -> Text:
 
     text = Text()
     for number, part in enumerate(_MARK.split(snippet)):
-        text.append(_printable(html.unescape(part)), style="bold" if number % 2 else "")
+        text.append(printable(html.unescape(part)), style="bold" if number % 2 else "")
     return text
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """What a page says must not be a command to the terminal."""
     return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -110,6 +110,10 @@ class IndexWriter:
         packed: bytes = snapshot.searcher.doc(address)["entry"][0]
         return packed
 
+    def snapshot(self) -> Snapshot:
+        """What the last commit holds."""
+        return self._committed()
+
     def commit(self, position: bytes) -> None:
         """Everything written so far is on disk when this returns, and `position` with it."""
         with self._explained():

@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse, Response
 from gossamer.agent import Explanation, Progress
 from gossamer.agent.changes import ChangesPart
 from gossamer.index import Answer, Hit
-from gossamer.service import command_answers
+from gossamer.service import command_answers, watch_answers
 from gossamer.service.problems import ProblemDocument, described
 
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -195,6 +195,7 @@ SCHEMAS = (
     Explained,
     Health,
     *command_answers.SCHEMAS,
+    *watch_answers.SCHEMAS,
 )
 
 

@@ -24,7 +24,7 @@ from gossamer.service.pages.outcomes import Outcomes
 from gossamer.service.picture import Watcher
 from gossamer.service.problems import answer_with_problems
 from gossamer.service.report_maker import ReportMaker
-from gossamer.service.routes import about, changes, control, crawl, events, health, metrics, pages, search
+from gossamer.service.routes import about, changes, control, crawl, events, health, metrics, pages, search, watches
 from gossamer.service.served import Served
 from gossamer.service.sessions import Sessions
 
@@ -72,7 +72,7 @@ def create_app(
     app.state.report = ReportMaker(home)
     answer_with_problems(app)
     answer_browsers(app)
-    for part in (search, pages, changes, crawl, events, control, health, metrics, about):
+    for part in (search, pages, changes, watches, crawl, events, control, health, metrics, about):
         app.include_router(part.router)
     for router in ROUTERS:
         app.include_router(router)

@@ -22,6 +22,13 @@ class PatternOrder(_Order):
     pattern: Annotated[_Text, Field(description="example.org, *.example.org or example.org/forum/.")]
 
 
+class WatchOrder(_Order):
+    query: Annotated[str, Field(min_length=1, max_length=1000, description="As for a search.")]
+    webhook: Annotated[str, Field(max_length=2000, description="Called for each new page; empty: none is.")] = ""
+    name: Annotated[str, Field(max_length=64, description="Empty: the words of the query.")] = ""
+    notify_earlier: Annotated[bool, Field(description="Call also for pages that are in the index already.")] = False
+
+
 class HostOrder(_Order):
     host: _Text
 

@@ -1,4 +1,5 @@
-"""The pages that people see: search, copies, domains, hosts, dashboard and controls, changes, the report, login.
+"""The pages that people see: search, copies, domains, hosts, dashboard and controls, changes, the report, watches,
+login.
 
 Rendered here; a browser needs no script.
 """
@@ -17,7 +18,8 @@ from gossamer.service.pages import (
     report,
     search,
     urls,
+    watches,
 )
 
-_PAGES = (assets, search, copies, domains, hosts, urls, controls, dashboard, changed, report, login)
+_PAGES = (assets, search, copies, domains, hosts, urls, controls, dashboard, changed, report, watches, login)
 ROUTERS = tuple(page.router for page in _PAGES)

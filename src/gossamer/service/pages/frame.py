@@ -53,7 +53,7 @@ _templates = Environment(
 _templates.globals["asset"] = asset
 for _filter in (
     words.ago, words.count, words.is_web, words.iso, words.marked, words.moment, words.parts, words.path_parts,
-    words.path_shown, words.took,
+    words.path_shown, words.shell, words.took,
 ):  # fmt: skip
     _templates.filters[_filter.__name__] = _filter
 

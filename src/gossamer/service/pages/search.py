@@ -132,6 +132,7 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         watching=asked.watching and answer is not None and not answer.results,
         watch=asked.link(watching=True),
         unwatch=asked.link(),
+        keep=_keep(asked),
     )
 
 
@@ -144,6 +145,16 @@ def _said(answer: Answer | None, error: QueryError | None, missing: Sequence[str
         return "Nothing found"
     without = f", without {', '.join(missing)}" if missing else ""
     return f"{answer.total:,} {'result' if answer.total == 1 else 'results'}, {words.took(answer.seconds)}{without}"
+
+
+def _keep(asked: Asked) -> str:
+    """Where the search is made one that stands: with what is kept to beside the query."""
+    parts = [asked.query]
+    if asked.site:
+        parts.append(f"site:{asked.site}")
+    if asked.language:
+        parts.append(f"lang:{asked.language}")
+    return "/watches?" + urlencode({"q": " ".join(parts)[:LONGEST]})
 
 
 def _chosen(asked: Asked) -> list[tuple[str, str, str]]:

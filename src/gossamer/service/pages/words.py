@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import time
 import unicodedata
 from collections.abc import Sequence
@@ -104,3 +105,8 @@ def _utc(form: str, then: float) -> str:
         return time.strftime(form, time.gmtime(then))
     except (OverflowError, ValueError, OSError):
         return "unknown"
+
+
+def shell(text: str) -> str:
+    """As one word of a command."""
+    return shlex.quote(text)
