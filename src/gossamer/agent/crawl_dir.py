@@ -35,6 +35,7 @@ class CrawlDir:
         self.warc = home / "warc"
         self.index = home / "index"
         self.logs = home / "logs"
+        self.strategy = home / "strategy"  # what a strategy writes, if it does
         self._lock: IO[str] | None = None
 
     def check(self) -> None:

@@ -16,7 +16,7 @@ import click
 from gossamer.cli.flags import flag
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
-from gossamer.errors import ConfigError, SeedError
+from gossamer.errors import SeedError
 
 if TYPE_CHECKING:
     from gossamer.agent import IndexProcess
@@ -76,7 +76,8 @@ class _Crawl(click.Command):
 @flag("index.on")
 @flag("service.port")
 @flag("cluster.agents")
-@click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
+@flag("strategy.strategy")
+@flag("strategy.strategy_option")
 @click.option(
     "--supervise/--no-supervise",
     default=None,
@@ -93,7 +94,6 @@ def crawl(
     /,
     directory: Path,
     seeds: tuple[str, ...],
-    strategy: str,
     supervise: bool | None,
     config: Path | None,
     as_json: bool,
@@ -105,9 +105,9 @@ def crawl(
     with the settings it had; the options of this command win over them.
     """
     gc.set_threshold(50_000, 50, 100)  # as during the crawl: what is loaded from here on is no garbage
-    _check_strategy(strategy)
     kept = load(_kept(directory)) if config is None and _kept(directory).is_file() else None
     settings = settings_of(flags, directory, config)
+    _check_strategy(settings)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
@@ -265,6 +265,9 @@ def progress_of(directory: Path) -> PlainProgress | LiveView:
     return PlainProgress()
 
 
-def _check_strategy(strategy: str) -> None:
-    if strategy != "breadth-first":
-        raise ConfigError(f"--strategy: {strategy!r} is not known; this version has breadth-first")
+def _check_strategy(config: Config) -> None:
+    """Whether there is such a strategy, before anything is written."""
+    if config.strategy.strategy != "breadth-first" or config.strategy.strategy_option:
+        from gossamer.agent.strategies import strategy_of
+
+        strategy_of(config.strategy)

@@ -31,7 +31,7 @@ _GROUPS = {
     "Domains": ("suffixes", "domains_by_pages", "domains_by_hosts", "hosts"),
     "Links": ("links_per_page", "linked_domains", "link_matrix", "domain_links"),
     "Documents": ("types", "extensions", "languages", "charsets", "sizes", "url_lengths"),
-    "The crawl": ("speed", "states", "depths", "url_depths", "robots"),
+    "The crawl": ("speed", "strategy", "states", "depths", "url_depths", "robots"),
     "Freshness": ("revisits", "revisits_by_host", "freshness"),
     "What repeats itself": ("findings", "duplicates"),
 }
@@ -102,6 +102,7 @@ def make_report(
             crawl_tables.findings(source.findings()),
             crawl_tables.speed(engine),
             crawl_tables.freshness(engine, clock()),
+            crawl_tables.strategy(source.progress),
             fresh_tables.revisits(engine, source.progress),
             fresh_tables.revisits_by_host(engine, source.freshness),
         ):

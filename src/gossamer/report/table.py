@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-Kind = Literal["text", "url", "count", "size", "share", "seconds", "rate", "moment", "number"]
+Kind = Literal["text", "url", "count", "size", "share", "seconds", "rate", "moment", "number", "figure"]
 Chart = Literal["", "bars", "histogram", "series", "matrix"]
 
 
