@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,9 +19,9 @@ from gossamer.agent.strategies import BUILT_IN, strategy_of
 from gossamer.config import StrategyConfig
 from gossamer.errors import ConfigError
 from gossamer.model import Page, Visit
-from gossamer.rules.strategies.explored import Explored
 from gossamer.rules.strategies.focused import Focused
 from gossamer.rules.strategies.importance import Importance
+from gossamer.rules.strategies.met import Met, arrivals_a_link
 from gossamer.rules.strategies.random_walk import RandomWalk
 from gossamer.rules.strategies.ranks import Ranks
 from gossamer.rules.strategies.topic import Topic, words_in
@@ -214,25 +214,36 @@ def test_a_page_of_very_many_links_takes_no_longer_than_it_must() -> None:
 # -- random walk -------------------------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.lists(st.integers(0, 19), max_size=8), min_size=1, max_size=20), st.integers(0, 5))
-def test_neighbours_are_mutual(graph: list[list[int]], gone: int) -> None:
-    explored = Explored(4, Random(1))
-    for number, links in enumerate(graph):
-        if number == gone:
-            explored.forget(str(number))
-            continue
-        explored.meet(str(number), list(dict.fromkeys(map(str, links))), 0)
-    for url in map(str, range(len(graph))):
-        if url in explored:
-            near = explored.near(url)
-            assert len(near) == len(set(near))
-            assert all(url in explored.near(other) for other in near if other in explored)
-            assert str(gone) not in near or gone >= len(graph) or gone > int(url) or str(gone) not in graph
+@pytest.mark.parametrize("rate", [0.05, 0.2, 1.0, 3.0])
+def test_how_often_walkers_come_is_found_from_those_that_were_met(rate: float) -> None:
+    """Visits are drawn with a known rate; pages that were not met are not seen."""
+    random = Random(1)
+    pages = []
+    for number in range(4000):
+        links = 1 + number % 7
+        gap, visits = random.expovariate(rate * links), 0
+        while gap < 1:
+            gap, visits = gap + random.expovariate(rate * links), visits + 1
+        if visits:
+            pages.append((visits, links))
+    assert arrivals_a_link(pages) == pytest.approx(rate, rel=0.2)
 
 
-def walk(strategy: RandomWalk, web: dict[str, list[str]], start: str, most: int) -> list[dict[str, Any]]:
+def test_pages_that_moved_or_are_gone_count_as_what_they_are() -> None:
+    met = Met(10, Random(1))
+    met.meet("a", ["b", "old", "gone", "a"], 0)
+    met.meet("b", ["a"], 1)
+    assert met.links("a") == ["b", "old", "gone"]
+    met.moved("old", "b")
+    met.moved("gone", "")
+    assert met.links("a") == ["b", "b"]
+    met.arrived("b")
+    (page_b,) = met.sample()
+    assert (page_b.url, page_b.visits, page_b.in_links) == ("b", 1, 1)
+
+
+def walk(strategy: RandomWalk, web: dict[str, list[str]], start: str, most: int) -> list[Mapping[str, Any]]:
     """What a crawl does, without one."""
-    records: list[dict[str, Any]] = []
     wanted = [start]
     for _ in range(most):
         if not wanted:
@@ -242,29 +253,43 @@ def walk(strategy: RandomWalk, web: dict[str, list[str]], start: str, most: int)
         url = wanted.pop(0)
         if url in web:
             strategy.order(page(url, web[url]))
-        records += strategy.records()
         wanted += [request.url for request in strategy.requests(0.0, False)]
-    return records + list(strategy.records())  # type: ignore[arg-type]
+    return list(strategy.results())
 
 
-@settings(max_examples=5)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 1000))
 def test_weights_make_a_walk_uniform(seed: int) -> None:
-    """On a star every second step is at its middle; weighted, it is one page of many."""
-    leaves = [f"http://a.test/{number}" for number in range(20)]
-    web = {"http://m.test/": leaves, **{leaf: ["http://m.test/"] for leaf in leaves}}
-    strategy = RandomWalk(walkers=1, jump=1.0, burn_in=10, steps=6000, pages=1000, seed=seed)
-    records = walk(strategy, web, "http://m.test/", 10_000)
-    raw = sum(record["host"] == "m.test" for record in records) / len(records)
-    weights = sum(record["weight"] for record in records)
-    corrected = sum(record["weight"] for record in records if record["host"] == "m.test") / weights
-    assert raw > 0.25
-    assert corrected == pytest.approx(1 / 21, abs=0.015)
+    """Every second link leads to one of five hubs; weighted, these are few of many."""
+    names = [f"http://{'hub' if number < 5 else 'a'}.test/{number}" for number in range(1000)]
+    random = Random(seed)
+    web = {name: [*random.sample(names[:5], 5), *random.sample(names[5:], 5)] for name in names}
+    strategy = RandomWalk(walkers=8, pages=300, links=100, seed=seed)
+    sample = walk(strategy, web, names[5], 100_000)
+    visits = sum(line["visits"] for line in sample)
+    raw = sum(line["visits"] for line in sample if line["host"] == "hub.test") / visits
+    total = sum(line["weight"] for line in sample)
+    corrected = sum(line["weight"] for line in sample if line["host"] == "hub.test") / total
+    assert raw > 0.4
+    assert corrected < 0.02
 
 
 def test_a_walk_turns_back_where_there_is_nothing() -> None:
-    strategy = RandomWalk(walkers=2, burn_in=0, steps=50, pages=10)
-    web = {"http://a.test/": ["http://a.test/gone", "http://a.test/b"], "http://a.test/b": []}
-    records = walk(strategy, web, "http://a.test/", 1000)
-    assert len(records) == 50
-    assert {record["url"] for record in records} == set(web)
+    strategy = RandomWalk(walkers=2, steps=50, pages=10)
+    web = {"http://a.test/": ["http://a.test/gone", "http://a.test/b"], "http://a.test/b": ["http://a.test/"]}
+    sample = walk(strategy, web, "http://a.test/", 1000)
+    assert strategy.figures()["steps"] == 50
+    assert {line["url"] for line in sample} == set(web)
+
+
+def test_a_walk_goes_on_where_it_was() -> None:
+    names = [f"http://a.test/{number}" for number in range(50)]
+    web = {name: [names[(number * 3 + step) % 50] for step in range(4)] for number, name in enumerate(names)}
+    first = RandomWalk(walkers=3, pages=20)
+    walk(first, web, names[0], 1000)
+    again = RandomWalk(walkers=3, pages=40)
+    again.restore(first.unsaved(last=True))
+    assert again.figures() == first.figures()
+    assert sorted(map(str, again.results())) == sorted(map(str, first.results()))
+    walk(again, web, names[0], 1000)
+    assert again.figures()["pages_met"] == 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -25,6 +25,7 @@ _PRIORITIES: Final = frozenset(range(10))
 _MOST_REQUESTS: Final = 2_000  # at a time
 _MOST_RECORDS: Final = 10_000
 _MOST_FIGURES: Final = 20
+_MOST_RESULTS: Final = 10_000_000
 _MOST_KEPT: Final = 64 << 20  # bytes at a time
 
 
@@ -53,6 +54,8 @@ class Ordering:
         self._figures: dict[str, float] = {}
         self._prefix = f"{_KEPT}{name}:"
         self._comes_again = type(strategy).again is not Strategy.again
+        self._gives_results = type(strategy).results is not Strategy.results
+        self._results = directory / f"{_file_name(name)}-results.jsonl"
         self._file = _Lines(directory / f"{_file_name(name)}.jsonl", self._written())
         saved = {
             key: value
@@ -90,6 +93,9 @@ class Ordering:
         asked = False
         with self._guard():
             if self._strategy is not None:
+                for awaited in list(islice(self._strategy.awaited(), _MOST_REQUESTS)):
+                    if self._frontier.is_settled(awaited):
+                        self._strategy.missed(awaited, now)
                 for request in islice(self._strategy.requests(now, idle), _MOST_REQUESTS):
                     url = normalize(request.url)
                     if url is None or request.priority not in _PRIORITIES:
@@ -102,6 +108,8 @@ class Ordering:
         """What the commit must hold; the lines that the strategy has written are on disk when this returns."""
         with self._guard():
             if self._strategy is not None:
+                if last and self._gives_results:
+                    _write(self._results, self._strategy.results())
                 kept = self._strategy.unsaved(last)
                 if sum(map(len, kept.values())) > _MOST_KEPT:
                     raise StrategyFailure(f"unsaved() gave more than {_MOST_KEPT >> 20} MB for one commit")
@@ -173,6 +181,18 @@ class _Lines:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+
+
+def _write(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(exist_ok=True)
+    fresh = path.with_suffix(".new")
+    with open(fresh, "wb") as file:
+        for record in islice(records, _MOST_RESULTS):
+            file.write(msgspec.json.encode(record) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
 
 
 def _by_priority(links: list[str], priorities: Any) -> dict[int, list[str]]:

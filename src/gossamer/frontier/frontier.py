@@ -153,6 +153,11 @@ class Frontier:
         """How many of these, normalised and that far from a seed, belong to the crawl and are new to it."""
         return self._intake.unknown(urls, depth)
 
+    def is_settled(self, url: str) -> bool:
+        """Whether a URL is known, and does not wait to be visited the first time."""
+        value = self._database.visit(self._roster.key_of(url))
+        return value is not None and not keys.is_queued(value)
+
     def is_away(self, url: str) -> bool:
         """Whether it is for another agent."""
         return self._intake.is_away(url)

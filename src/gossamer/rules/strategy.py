@@ -152,8 +152,19 @@ class Strategy:
         """What to visit besides, asked in each commit; `idle`: nothing is left to visit."""
         return ()
 
+    def awaited(self) -> Iterable[str]:
+        """URLs that were asked for and have not come: looked up in each commit, and `missed` is told which will not."""
+        return ()
+
+    def missed(self, url: str, now: float) -> None:
+        """An awaited URL is settled, and there was no page: it is dead, or excluded."""
+
     def records(self) -> Iterable[Mapping[str, Any]]:
         """What to write to the strategy's file since the last commit, a line of JSON each."""
+        return ()
+
+    def results(self) -> Iterable[Mapping[str, Any]]:
+        """What to write to the strategy's other file when a run ends, in place of what an earlier run has written."""
         return ()
 
     def unsaved(self, last: bool) -> Mapping[str, bytes]:
