@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-trials bench-fresh bench-due fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-trials bench-fresh bench-due bench-strategies fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -15,8 +15,8 @@ $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.
 	$(BIN)/python -m compileall -q src
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-cluster.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-cluster.txt requirements-focused.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -r requirements-focused.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-cluster.txt
 	@touch $@
 
@@ -124,6 +124,10 @@ bench-fresh: $(VENV)/.installed-dev  ## sixty simulated days: how fresh pages ar
 
 bench-due: $(VENV)/.installed-dev  ## what it costs to pick what is due, of 100,000 and a million visits
 	$(BIN)/python benchmarks/due_scale.py
+
+bench-strategies: $(VENV)/.installed-dev  ## pages about a topic among the first 5,000, and how fair a random sample is
+	$(BIN)/python benchmarks/strategies.py --json bench-work/strategies.json
+	$(BIN)/python benchmarks/strategy_plot.py bench-work/strategies.json docs/images/
 
 bench-cluster: $(VENV)/.installed-dev  ## the broker of a cluster alone, one server and three
 	$(BIN)/python benchmarks/cluster_engine.py

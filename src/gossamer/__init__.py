@@ -13,17 +13,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["CrawledPage", "__version__", "crawl", "normalize", "parse", "robots_allows"]
+__all__ = [
+    "CrawledPage",
+    "Request",
+    "SeenPage",
+    "Strategy",
+    "StrategyOption",
+    "__version__",
+    "crawl",
+    "normalize",
+    "parse",
+    "robots_allows",
+]
 
 if TYPE_CHECKING:
     from gossamer.agent.library import CrawledPage, crawl
     from gossamer.model.url import normalize
     from gossamer.parse import parse
     from gossamer.rules.robots import robots_allows
+    from gossamer.rules.strategy import Request, SeenPage, Strategy, StrategyOption
 
 # Loaded when first asked for: `gossamer --help` and `gossamer.normalize` need not wait for a database and a parser.
 _HOMES = {
     "CrawledPage": "gossamer.agent.library",
+    "Request": "gossamer.rules.strategy",
+    "SeenPage": "gossamer.rules.strategy",
+    "Strategy": "gossamer.rules.strategy",
+    "StrategyOption": "gossamer.rules.strategy",
     "crawl": "gossamer.agent.library",
     "normalize": "gossamer.model.url",
     "parse": "gossamer.parse",

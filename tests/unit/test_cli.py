@@ -69,6 +69,8 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         "scope.types": ("text/html,text/plain", ("text/html", "text/plain")),
         "scope.networks": ("8.8.0.0/16", ("8.8.0.0/16",)),
         "scope.max_depth": ("3", 3),
+        "strategy.strategy": ("site-by-site", "site-by-site"),
+        "strategy.strategy_option": ("hosts=3", ("hosts=3",)),
         "policy.delay": ("1.5m", 90.0),
         "policy.host_connections": ("2", 2),
         "fetch.connections": ("64", 64),
@@ -212,7 +214,7 @@ def test_a_file_named_takes_the_place_of_the_kept_settings(crawl: Recorded, tmp_
         (["index", "--dir", "DIR", "--rebuild", "--follow"], "--rebuild and --follow: give one of them"),
         (
             ["crawl", "x", "--dir", "DIR", "--strategy", "best"],
-            "--strategy: 'best' is not known; this version has breadth",
+            "--strategy: 'best' is not known; there are breadth-first, focused",
         ),
         (["crawl", "x", "--dir", "DIR", "--config", "DIR/no.toml"], "no.toml: cannot be read (No such file"),
         (["crawl", "--dir", "DIR"], "there is no crawl in DIR to go on with: give at least one SEED"),
@@ -268,6 +270,9 @@ def test_json_is_the_last_line_of_stdout(crawl: Recorded, tmp_path: Path, capsys
         "reason": "max_pages",
         "searchable": 0,
         "index_cpu_seconds": 0.0,
+        "strategy": "breadth-first",
+        "strategy_figures": {},
+        "strategy_error": "",
     }
     assert "3 / 12 pages · 4,112/s" in err
     assert "seed ftp://x is left out" in err

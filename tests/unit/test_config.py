@@ -177,6 +177,7 @@ _TEXTS: dict[str, st.SearchStrategy[str]] = {
     "schedule": st.sampled_from(["Mon-Fri 08:00-18:00 rate=5", "22:00-06:00 bandwidth=1MB", "Sun pause"]),
     "ports": st.sampled_from(["80", "1024-65535", "6379"]),
     "follow": st.sampled_from(["a", "img", "link:next"]),
+    "strategy_option": st.sampled_from(["words=solar panel", "hosts=3", "examples=/a b/ü.html"]),
     "reserved": st.text(st.characters(exclude_categories=["Cs"])).filter(str.strip),
     "include": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),
     "exclude": st.text(st.characters(exclude_categories=["Cs"])).map(re.escape),

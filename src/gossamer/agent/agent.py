@@ -19,6 +19,7 @@ from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
 from gossamer.agent.history import History, sample_of
 from gossamer.agent.limiting import what_limits
+from gossamer.agent.ordering import Ordering
 from gossamer.agent.others import Others
 from gossamer.agent.progress import Progress
 from gossamer.agent.responses import Responses
@@ -26,6 +27,7 @@ from gossamer.agent.robots_responses import RobotsResponses
 from gossamer.agent.sources import Sources
 from gossamer.agent.speed import Speed
 from gossamer.agent.statistics import Meter, Statistics
+from gossamer.agent.strategies import USUAL, strategy_of
 from gossamer.config import Config, user_agent
 from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
@@ -36,6 +38,7 @@ from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import USUAL_PRIORITY, Policy
 from gossamer.rules.robots import product_token
 from gossamer.rules.scope import Scope
+from gossamer.rules.strategy import Strategy
 from gossamer.store import CommittedNote, Store, StorePosition
 
 if TYPE_CHECKING:
@@ -60,8 +63,9 @@ class Agent:
         clock: Callable[[], float],
         notice: Callable[[str], None] = lambda _: None,
         share: Share | None = None,
+        strategy: Strategy | None = None,
     ) -> None:
-        """`share`: its part of the web, among several agents."""
+        """`share`: its part of the web, among several agents. `strategy`: instead of the one that `config` names."""
         now = clock()
         self._config = config
         self._clock = clock
@@ -107,6 +111,7 @@ class Agent:
         self._meter = Meter(self.statistics, now)
         parts = config, self.frontier, self._fetcher, self._store, self._sources
         self.responses = Responses(*parts, self._findings, self.statistics, self._meter, token)
+        self._ordering = self._ordered(directory, strategy, notice)
         self._robots = RobotsResponses(*parts, self.statistics, agent_name, clock)
         last = self._stored("progress", Progress)
         self._history = History(sample_of(self.statistics, self.frontier.counts, last.updated_at, last))
@@ -124,6 +129,20 @@ class Agent:
         self.others: Others | None = None  # the other agents of the crawl, if there are any
         self.beside: Callable[[], dict[str, str]] = dict  # processes beside this one, and how they are
         self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
+
+    def _ordered(
+        self, directory: CrawlDir, strategy: Strategy | None, notice: Callable[[str], None]
+    ) -> Ordering | None:
+        name = self._config.strategy.strategy
+        if strategy is not None:  # given as an object
+            name = f"{type(strategy).__module__}:{type(strategy).__qualname__}"
+        elif name == USUAL:
+            return None
+        else:
+            strategy = strategy_of(self._config.strategy)
+            assert strategy is not None
+        ordering = self.responses.ordering = Ordering(strategy, name, self.frontier, directory.strategy, notice)
+        return ordering
 
     def _stored(self, name: str, kind: type[T]) -> T:
         stored = self.frontier.meta(name)
@@ -227,7 +246,9 @@ class Agent:
             return "max_pages"
         if limits.time_limit and self._clock() - self._began >= limits.time_limit:
             return "time_limit"
-        return "complete" if not self._config.fresh.keep_fresh and self.frontier.exhausted else ""
+        if self._config.fresh.keep_fresh or not self.frontier.exhausted:
+            return ""
+        return "" if self._ordering is not None and self._ordering.ask(self._clock(), idle=True) else "complete"
 
     def _room(self) -> int:
         """How many visits may be started now, by connections and by every limit."""
@@ -375,6 +396,10 @@ class Agent:
         encode = msgspec.msgpack.encode
         position = self._store.sync()
         now = self._clock()
+        ordering = self._ordering
+        if ordering is not None:
+            ordering.ask(now)
+        kept = ordering.unsaved(bool(reason)) if ordering is not None else {}
         self._meter.sample(now)
         progress = self.progress(reason)
         sample = sample_of(self.statistics, self.frontier.counts, now, progress)
@@ -387,6 +412,7 @@ class Agent:
                 **(self.others.notes() if self.others is not None else {}),
                 **self._sources.unsaved(),
                 **self._history.taken(sample, bool(reason)),
+                **kept,
                 "progress": encode(progress),
             },
             clean=bool(reason),
@@ -403,6 +429,8 @@ class Agent:
     async def close(self) -> None:
         await self._fetcher.close()
         self.responses.close()
+        if self._ordering is not None:
+            self._ordering.close()
         self._store.close()
         self._committed.close()
         self.frontier.close()
@@ -426,6 +454,8 @@ class Agent:
         progress.connections, progress.dns_asked = self._config.fetch.connections, self._resolver.asked
         progress.partitions = counts.partitions if self.others is None else self.others.held
         self._fill_fresh(progress, now)
+        if self._ordering is not None:
+            self._ordering.fill(progress)
         progress.lag = max(0.0, now - self._committed_at - self._config.agent.commit_interval)
         progress.max_pages = self._config.agent.max_pages
         progress.time_limit = self._config.agent.time_limit

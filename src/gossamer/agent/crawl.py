@@ -32,6 +32,7 @@ from gossamer.errors import ConfigError, GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
+from gossamer.rules.strategy import Strategy
 
 if TYPE_CHECKING:
     from gossamer.agent.membership import Membership
@@ -82,10 +83,14 @@ class Crawl:
         beside: Sequence[Companion] = (),
         kept: Config | None = None,
         membership: Membership | None = None,
+        strategy: Strategy | None = None,
     ) -> None:
-        """`membership`: its place among the agents of a crawl that has several."""
+        """`membership`: its place among the agents of a crawl that has several. `strategy`: instead of the one that
+        `config` names.
+        """
         self._config = config
         self._membership = membership
+        self._strategy = strategy
         self._beside = beside
         self._directory = CrawlDir(home)
         self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
@@ -125,7 +130,9 @@ class Crawl:
             config = self._within_limits(self._config)
             membership = self._membership
             share = membership.share if membership is not None else None
-            agent = self.agent = Agent(config, self._directory, resolver, self._clock, self._notice, share)
+            agent = self.agent = Agent(
+                config, self._directory, resolver, self._clock, self._notice, share, self._strategy
+            )
             agent.on_commit = self._log.commit
             agent.beside = self._states
             self._log.event("start", pid=os.getpid(), pages=agent.statistics.pages)

@@ -46,6 +46,7 @@ class CrawlDir:
         self.graph = home / "graph"
         self.rank = home / "rank"
         self.logs = home / "logs"
+        self.strategy = home / "strategy"  # what a strategy writes, if it does
         self._lock: IO[str] | None = None
 
     def check(self) -> None:

@@ -13,10 +13,12 @@ from typing import Any
 
 from gossamer.agent.agent import Agent
 from gossamer.agent.crawl import Crawl
+from gossamer.agent.strategies import strategy_of
 from gossamer.config import OPTIONS, Config, load
 from gossamer.errors import ConfigError
 from gossamer.model import Document, Page, Visit
 from gossamer.parse import parse
+from gossamer.rules.strategy import Strategy
 
 _AHEAD = 100  # pages that may wait for the caller before the crawl waits for him
 _log = logging.getLogger("gossamer")
@@ -54,18 +56,29 @@ class CrawledPage:
 
 
 async def crawl(
-    seeds: Iterable[str], *, directory: str | Path | None = None, config: Config | None = None, **options: Any
+    seeds: Iterable[str],
+    *,
+    directory: str | Path | None = None,
+    config: Config | None = None,
+    strategy: str | Strategy | None = None,
+    **options: Any,
 ) -> AsyncGenerator[CrawledPage, None]:
     """Crawl from `seeds` and give each page as soon as it is stored.
 
     Options are those of the command line with underscores (`max_pages=100`, `delay="2s"`, `scope="host"`). Without a
     `directory` the crawl is kept in a temporary one, gone at the end. A caller who stops early stops the crawl.
+    `strategy` is the name of one, or a `gossamer.Strategy` of your own.
     """
+    own = strategy if isinstance(strategy, Strategy) else None
+    if strategy is not None and own is None:
+        options["strategy"] = strategy
     settings = _settings(config, options)
+    if own is None:
+        strategy_of(settings.strategy)  # whether it is there, before anything is made
     with ExitStack() as stack:
         if directory is None:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gossamer-"))) / "crawl"
-        async with aclosing(_crawl(settings, Path(directory), seeds)) as pages:
+        async with aclosing(_crawl(settings, Path(directory), seeds, own)) as pages:
             async for page in pages:
                 yield page
 
@@ -88,9 +101,11 @@ def _settings(config: Config | None, options: dict[str, Any]) -> Config:
     return load(None, {by_key[key]: value for key, value in options.items()})
 
 
-async def _crawl(config: Config, home: Path, seeds: Iterable[str]) -> AsyncGenerator[CrawledPage, None]:
+async def _crawl(
+    config: Config, home: Path, seeds: Iterable[str], strategy: Strategy | None
+) -> AsyncGenerator[CrawledPage, None]:
     found: asyncio.Queue[CrawledPage | None] = asyncio.Queue()
-    run = Crawl(config, home, seeds, _log.warning)
+    run = Crawl(config, home, seeds, _log.warning, strategy=strategy)
 
     def ready(agent: Agent) -> None:
         def on_page(visit: Visit, page: Page) -> None:

@@ -20,6 +20,9 @@ class Summary(msgspec.Struct):
     reason: str = ""  # complete, max_pages, time_limit, stopped
     searchable: int = 0  # pages in the index
     index_cpu_seconds: float = 0.0  # user and system, of the indexing process
+    strategy: str = "breadth-first"
+    strategy_figures: dict[str, int | float] = {}  # what it says of itself
+    strategy_error: str = ""  # why it was stopped, if it was: the crawl has gone on breadth-first
 
 
 class Progress(Summary):

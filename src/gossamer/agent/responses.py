@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
+import msgspec
+
 from gossamer.agent.earlier import Earlier
 from gossamer.agent.findings import Findings
 from gossamer.agent.newness import Newness, into_itself
+from gossamer.agent.ordering import Ordering
 from gossamer.agent.page_links import PageLinks
 from gossamer.agent.revisiting import Revisiting, is_same
 from gossamer.agent.sources import Sources
@@ -58,6 +61,7 @@ class Responses:
         self._earlier = Earlier(store.directories, config.fetch.max_body, frontier.stored)
         self._revisiting = Revisiting(frontier, self._earlier, statistics)
         self.on_page: Callable[[Visit, Page], None] | None = None
+        self.ordering: Ordering | None = None  # breadth-first needs none
 
     def change(self, config: Config) -> None:
         """The settings from now on."""
@@ -104,7 +108,9 @@ class Responses:
             stored = visit.before.stored  # where the payload is
         appended = perf_counter()
         barren = self._newness.is_barren(visit, page, content, links)
-        if links:
+        if self.ordering is not None:
+            found = self._add_in_order(self.ordering, visit, page, links, barren, found)
+        elif links:
             self._add(visit, page, links, barren)
         address = self._fetcher.own_address(visit.host, page)
         self._frontier.settle_page(
@@ -160,6 +166,21 @@ class Responses:
             known = set(own)
             links = [link for link in links if link not in known]
         self._frontier.add(links, visit.depth + 1, USUAL_PRIORITY, hops, suspect=barren)
+
+    def _add_in_order(
+        self, ordering: Ordering, visit: Visit, page: Page, links: list[str], barren: bool, found: Found
+    ) -> Found:
+        """The same, each link with the priority that the strategy gives it; and when it wants to see the page again."""
+        asked = ordering.order(visit, page, links)
+        hops = visit.hops + 1 if 300 <= page.status < 400 else 0
+        own = set() if barren or lists_directory(page.body, page.url, links) else set(into_itself(page.url, links))
+        for priority, chosen in asked.links.items():
+            inner = [link for link in chosen if link in own] if own else []
+            if inner:
+                self._frontier.add(inner, visit.depth + 1, priority, hops, suspect=True)
+                chosen = [link for link in chosen if link not in own]
+            self._frontier.add(chosen, visit.depth + 1, priority, hops, suspect=barren)
+        return msgspec.structs.replace(found, again=asked.again) if asked.again is not None else found
 
     def source_visited(self, visit: Visit, page: Page) -> None:
         """Not a page of the crawl, but perhaps a sitemap or a feed: stored as robots.txt is, and read for links."""

@@ -54,6 +54,9 @@ def merge(agents: Sequence[Progress]) -> Progress:
     whole.running = any(each.running for each in agents)
     whole.reason = "" if whole.running else _reason(each.reason for each in agents)
     whole.limit = _limit(agents, whole)
+    whole.strategy = agents[0].strategy if agents else whole.strategy
+    whole.strategy_error = next((each.strategy_error for each in agents if each.strategy_error), "")
+    whole.strategy_figures = _figures(agents)
     return whole
 
 
@@ -93,6 +96,17 @@ def _added(tables: Iterable[dict[str, int]]) -> dict[str, int]:
     for table in tables:
         for name, number in table.items():
             found[name] = found.get(name, 0) + number
+    return found
+
+
+def _figures(agents: Sequence[Progress]) -> dict[str, float]:
+    """Numbers of things are added; shares are means, weighted by pages."""
+    found: dict[str, float] = {}
+    for name in dict.fromkeys(name for each in agents for name in each.strategy_figures):
+        having = [each for each in agents if name in each.strategy_figures]
+        values = [each.strategy_figures[name] for each in having]
+        whole = all(isinstance(value, int) for value in values)
+        found[name] = sum(values) if whole else _mean(having, values, "pages")
     return found
 
 

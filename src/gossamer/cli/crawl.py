@@ -84,7 +84,8 @@ class _Crawl(click.Command):
 @click.option(
     "--from-count", type=click.IntRange(1, MOST), default=USUAL, metavar="N", help="Results that become seeds at most."
 )
-@click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
+@flag("strategy.strategy")
+@flag("strategy.strategy_option")
 @click.option(
     "--supervise/--no-supervise",
     default=None,
@@ -104,7 +105,6 @@ def crawl(
     from_search: str,
     from_index: Path | None,
     from_count: int,
-    strategy: str,
     supervise: bool | None,
     config: Path | None,
     as_json: bool,
@@ -116,9 +116,9 @@ def crawl(
     with the settings it had; the options of this command win over them.
     """
     gc.set_threshold(50_000, 50, 100)  # as during the crawl: what is loaded from here on is no garbage
-    _check_strategy(strategy)
     kept = load(_kept(directory)) if config is None and _kept(directory).is_file() else None
     settings = settings_of(flags, directory, config)
+    _check_strategy(settings)
     seeds += _found(from_search, from_index, directory, from_count)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
@@ -291,6 +291,9 @@ def _found(query: str, index: Path | None, directory: Path, count: int) -> tuple
     return found_seeds(query, index or directory, count)
 
 
-def _check_strategy(strategy: str) -> None:
-    if strategy != "breadth-first":
-        raise ConfigError(f"--strategy: {strategy!r} is not known; this version has breadth-first")
+def _check_strategy(config: Config) -> None:
+    """Whether there is such a strategy, before anything is written."""
+    if config.strategy.strategy != "breadth-first" or config.strategy.strategy_option:
+        from gossamer.agent.strategies import strategy_of
+
+        strategy_of(config.strategy)

@@ -62,6 +62,8 @@ def progress_line(progress: Progress) -> str:
         f"hosts {count(progress.hosts_ready)} ready {count(progress.hosts_waiting)} waiting"
         f" {count(progress.hosts_down)} down",
     ]
+    if "harvest" in progress.strategy_figures:
+        parts.append(f"harvest {share(progress.strategy_figures['harvest'], 1)}")
     if progress.keep_fresh:
         parts.append(f"fresh {share(progress.freshness, 1)}, due {count(progress.due)}")
     if progress.limit:
@@ -159,6 +161,8 @@ def _breakdown(progress: Progress) -> list[tuple[str, str]]:
         rows.append(("repeated", " · ".join([repeated, *filter(None, [_mix(counts)])])))
     if progress.keep_fresh:
         rows.append(("fresh", " · ".join(fresh_facts(progress))))
+    if progress.strategy_figures or progress.strategy_error:
+        rows.append(("strategy", " · ".join(strategy_facts(progress))))
     return rows
 
 
@@ -172,6 +176,20 @@ def fresh_facts(progress: Progress) -> list[str]:
         f"{count(progress.revisits)} visited again ({found})",
         f"{count(progress.gone)} gone",
     ]
+
+
+def strategy_facts(progress: Progress) -> list[str]:
+    """What a strategy says of itself."""
+    if progress.strategy_error:
+        return [f"{progress.strategy} was stopped", progress.strategy_error, "breadth-first since then"]
+    figures = progress.strategy_figures.items()
+    return [progress.strategy, *(f"{name.replace('_', ' ')} {_figure(name, value)}" for name, value in figures)]
+
+
+def _figure(name: str, value: float) -> str:
+    if name.startswith("harvest"):
+        return share(value, 1)
+    return count(value) if isinstance(value, int) else f"{value:,.1f}"
 
 
 def _mix(counts: Mapping[str, int]) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # loaded when the command runs: `gossamer --help` needs none 
     from gossamer.testing.web.truth import ScopeName
     from gossamer.testing.web.world import World
 
-_PROFILES = ("plain", "realistic", "hostile", "changing")
+_PROFILES = ("plain", "realistic", "hostile", "changing", "topical")
 _SCOPES = ("any", "domain", "host")
 
 
@@ -40,7 +40,7 @@ _SCOPES = ("any", "domain", "host")
     type=click.Choice(_PROFILES),
     default="plain",
     metavar=f"<{'|'.join(_PROFILES)}>",
-    help="Clean pages; the web as it is; one that means harm; or one that changes.",
+    help="Clean pages; the web as it is; one that means harm; one that changes; or one with topics.",
 )
 @click.option(
     "--latency",

@@ -1,4 +1,6 @@
-"""The live view of a crawl on a terminal: eight lines that move only when data moves; where it keeps fresh, nine."""
+"""The live view of a crawl on a terminal: eight lines that move only when data moves, and one
+more each where it keeps fresh and where a strategy has something to say.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from rich.text import Text
 
 from gossamer.agent.progress import Progress
 from gossamer.cli.numbers import count, rate, share, size, span
-from gossamer.cli.plain import fresh_facts
+from gossamer.cli.plain import fresh_facts, strategy_facts
 
 _LABEL = 8
 # The terminal's own colours, so that light and dark both stay legible; the shades tell the parts apart without them.
@@ -111,6 +113,8 @@ class _View:
         )
         if p.keep_fresh:
             yield "fresh", _fit(room, dot, *fresh_facts(p))
+        if p.strategy_figures or p.strategy_error:
+            yield "order", _fit(room, dot, *strategy_facts(p))
         yield "status", self._strip(room, dot, coloured, ascii_only)
         limit = p.limit.removeprefix("Limited by ").rstrip(".")
         yield "limit", _fit(room, dot, *filter(None, [limit, _slowest(p.stages, ascii_only)]))

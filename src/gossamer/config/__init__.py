@@ -1,6 +1,6 @@
 """Settings: declared once in `options`, read by `load`, documented by `python -m gossamer.config`."""
 
-from gossamer.config.checks import block_pattern, connect_rule, dns_server, port_range, store_directory
+from gossamer.config.checks import block_pattern, connect_rule, dns_server, port_range, store_directory, strategy_option
 from gossamer.config.hosts import HostRule
 from gossamer.config.hours import Hours, caps_at, hours
 from gossamer.config.identity import default_contact, has_contact, user_agent
@@ -20,6 +20,7 @@ from gossamer.config.sections import (
     PolicyConfig,
     ScopeConfig,
     StoreConfig,
+    StrategyConfig,
 )
 from gossamer.config.urls import UrlRule
 
@@ -40,6 +41,7 @@ __all__ = [
     "PolicyConfig",
     "ScopeConfig",
     "StoreConfig",
+    "StrategyConfig",
     "UrlRule",
     "adopted",
     "block_pattern",
@@ -59,6 +61,7 @@ __all__ = [
     "port_range",
     "reread",
     "store_directory",
+    "strategy_option",
     "user_agent",
     "without_login",
 ]

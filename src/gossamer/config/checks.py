@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _MEDIA_TYPE = re.compile(r"(\*/\*|[a-z0-9.+-]+/(\*|[a-z0-9.+-]+))")
+_LONGEST_OPTION = 100_000
 _PATTERN = re.compile(r"[^\s=,]+")
 LINK_KINDS = (
     "a",
@@ -39,6 +40,15 @@ def check_regex(text: str) -> None:
 def check_reserved(text: str) -> None:
     if not text.strip():
         raise ValueError("a text to look for in pages")
+
+
+def strategy_option(text: str) -> tuple[str, str]:
+    """Name and value of an option of a strategy."""
+    name, equals, value = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not equals or not name.isidentifier() or len(text) > _LONGEST_OPTION:
+        raise ValueError("an option of a strategy such as words=solar panel")
+    return name, value.strip()
 
 
 def check_media_type(text: str) -> None:

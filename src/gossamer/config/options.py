@@ -24,6 +24,7 @@ from gossamer.config.sections import (
     ScopeConfig,
     ServiceConfig,
     StoreConfig,
+    StrategyConfig,
 )
 from gossamer.config.urls import UrlRule
 
@@ -34,6 +35,7 @@ class Config:
 
     scope: ScopeConfig = ScopeConfig()
     policy: PolicyConfig = PolicyConfig()
+    strategy: StrategyConfig = StrategyConfig()
     fresh: FreshConfig = FreshConfig()
     fetch: FetchConfig = FetchConfig()
     parse: ParseConfig = ParseConfig()

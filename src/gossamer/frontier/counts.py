@@ -27,6 +27,7 @@ class Counts(msgspec.Struct):
     revisits: int = 0  # visits that wait to be made again, their time having come
     due_from: int = 0  # none is due before
     enrolled: bool = False  # every visit that was settled is known to those that are made again
+    surplus: int = 0  # entries of queues whose URLs have another one, of another priority
     pattern_pages: dict[str, int] = {}  # pages stored for URLs that match a pattern with a cap
 
 

@@ -103,9 +103,13 @@ class Frontier:
             max_depth,
             self._domain_hosts,
             self._enqueue,
+            self._put,
         )
         self.add = self._intake.add  # as those above
+        self.ask = self._intake.ask
         self.foreign = self._intake.foreign
+        self.in_order = False  # what is found now may have to come first: links are looked up at once
+        self.raises = False  # priorities of what is queued may rise
         self.before_commit: Callable[[Database], None] | None = None  # may add to what is committed
         self._pattern_pages: PatternPages | None = None
         self._limit_patterns(policy)
@@ -148,6 +152,11 @@ class Frontier:
     def unknown(self, urls: list[str], depth: int) -> int:
         """How many of these, normalised and that far from a seed, belong to the crawl and are new to it."""
         return self._intake.unknown(urls, depth)
+
+    def is_settled(self, url: str) -> bool:
+        """Whether a URL is known, and does not wait to be visited the first time."""
+        value = self._database.visit(self._roster.key_of(url))
+        return value is not None and not keys.is_queued(value)
 
     def is_away(self, url: str) -> bool:
         """Whether it is for another agent."""
@@ -209,6 +218,8 @@ class Frontier:
         self._now = self._roster.now = now
         if self.revisits.on:
             self.revisits.release(now, self.schedule.ready > 0)
+        if self.in_order and self._intake.waiting:
+            self._intake.resolve()
         visits: list[Visit] = []
         while len(visits) < most:
             host = self.schedule.take(now)
@@ -217,6 +228,8 @@ class Frontier:
                     continue
                 if self._intake.waiting:  # while others are ready they can wait: to look up many at once is cheaper
                     self._intake.resolve()
+                    continue
+                if self.schedule.sites and self.schedule.next_site(now):
                     continue
                 break
             visit = self._next_visit(host, now)
@@ -261,6 +274,9 @@ class Frontier:
             if not blocked and (rules is None or rules[1] <= now):
                 return self._robots.visit(host, entry, now, self.policy)
             level.take(entry)
+            if (self.raises or self.counts.surplus) and not revisit and self._settling.is_surplus(host, entry):
+                excluded += 1
+                continue
             if blocked or rules is None:  # a host of which all is blocked is not even asked for its rules
                 reason: Exclusion | Reason = Exclusion.BLOCKLIST
             elif not rules[0].allows(entry.path):

@@ -18,6 +18,7 @@ from gossamer.rules.policy import Policy
 from gossamer.rules.scope import Scope
 
 _AT_ONCE = 4096  # looked up in the database together
+_SURPLUS = 10_000  # entries that may stand twice, or half as many as there are
 MOST_REDIRECTS = 10  # one after the other
 _SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
 _FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
@@ -40,7 +41,9 @@ class Intake:
         max_depth: int | None,
         domain_hosts: DomainHosts | None,
         enqueue: Callable[[Origin, list[str], int], None],
+        put: Callable[[Origin, list[str], int], None],
     ) -> None:
+        """`enqueue` counts what it puts into a queue, `put` does not."""
         self.policy = policy
         self.waiting: list[tuple[list[str], int, int, int]] = []  # links to look up, their depth, priority and hops
         self._links = 0  # waiting
@@ -53,6 +56,7 @@ class Intake:
         self._max_depth = max_depth
         self._domain_hosts = domain_hosts
         self._enqueue = enqueue
+        self._put = put
         self.foreign = Foreign()
 
     def add(
@@ -133,6 +137,32 @@ class Intake:
                 entries.append(entry)
         for (origin, priority), entries in found.items():
             self._enqueue(origin, entries, priority)
+
+    def ask(self, url: str, depth: int, priority: int, raises: bool) -> None:
+        """Somebody asks for a URL. One that waits may come earlier (`raises`): it stands in two queues of its host
+        then, and whichever comes second is dropped when its turn comes.
+        """
+        if self.waiting:
+            self.resolve()
+        start, path = split(url)
+        origin = self._roster.origin(start)
+        known = self._database.visit(origin.prefix + path.encode())
+        if known is None or origin.away:
+            self.add([url], depth, priority, handed=True)
+            return
+        room = self._counts.surplus < max(_SURPLUS, self._counts.queued // 2)
+        if (
+            raises and room and keys.is_queued(known) and self._priority(origin, url, -1) < 0
+        ):  # else a pattern says when
+            self._counts.surplus += 1
+            self._put(origin, [keys.pack_entry(known[1], 0, 0, origin.scheme, path)], priority)
+
+    def _priority(self, origin: Origin, url: str, otherwise: int) -> int:
+        """As the operator has it, by the patterns of URLs and hosts."""
+        by_url, fixed = self.policy.urls, origin.manners.priority
+        if by_url is not None:
+            fixed = by_url.priority(url, fixed)
+        return fixed if fixed >= 0 else otherwise
 
     def _hand_over(self, origin: Origin, url: str, depth: int, priority: int, hops: int) -> None:
         """To whom it belongs, unless that one would not want it either. Of its seeds nothing is known here."""

@@ -183,6 +183,10 @@ def read_before(value: bytes) -> Before:
     )  # fmt: skip
 
 
+def is_queued(value: bytes) -> bool:
+    return value[0] == State.QUEUED
+
+
 def is_fetched(value: bytes) -> bool:
     """The visit that was packed so brought a page."""
     return value[0] == State.FETCHED and 200 <= int.from_bytes(value[2:4], "little") < 300

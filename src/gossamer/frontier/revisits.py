@@ -268,6 +268,9 @@ class Revisits:
             wait *= _spread(page.number)
         elif found.missing:
             wait = min(wait, max(self._intervals.bounds(host, visit.url).least, _SOON))
+        if found.again is not None:
+            bounds = self._intervals.bounds(host, visit.url)
+            wait = min(max(found.again, bounds.least), bounds.most)
         return keys.pack_again(self._note(key, now + wait, now), seen.pack(), text, gained, unchanged, found.missing)
 
     def put_off(self, host: HostQueue, key: bytes, now: float, failed: bool = False) -> None:

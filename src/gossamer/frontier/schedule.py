@@ -11,6 +11,7 @@ from gossamer.frontier.hosts import HostQueue, Place
 _A_LOWER_LEVEL_EVERY = 16  # picks: a level that starves still moves
 _SPREAD = 64  # places in the order between two ready hosts of a domain
 _TURNS = (1 << 24) - 1
+_SITES = "s"  # instead of a domain or address: who waits until another host is finished
 
 
 class Schedule:
@@ -18,7 +19,8 @@ class Schedule:
 
     Invariants: a host is in the one place that its `place` names, iff it has entries that wait and may have one more
     visit in hand; entries of a heap whose host has another place by now are stale and skipped. No domain and no
-    address has more visits in hand than allowed (0: any number).
+    address has more visits in hand than allowed (0: any number). With `sites` no more hosts than that are begun and not
+    finished.
     """
 
     def __init__(self, domain_connections: int = 0, address_connections: int = 0) -> None:
@@ -37,6 +39,8 @@ class Schedule:
         self.ready = 0
         self.waiting = 0  # those that are down not counted
         self.leased = 0  # visits in hand, of all hosts
+        self.sites = 0  # hosts that may be begun at a time; 0: any number
+        self._begun: dict[str, HostQueue] = {}
 
     def limit(self, domain_connections: int, address_connections: int) -> None:
         """The limits that hold from now on."""
@@ -105,6 +109,8 @@ class Schedule:
             if host is None:
                 continue
             full = self._full(host) if host.groups else None
+            if full is None and self.sites and not self._may_begin(host):
+                full = _SITES
             if full is None:
                 host.place = Place.IDLE
                 return host
@@ -122,7 +128,7 @@ class Schedule:
             else:
                 self.waiting -= 1
         elif host.place is Place.HELD:
-            for group in host.groups:
+            for group in (*host.groups, _SITES):
                 if host in self._held.get(group, ()):
                     self._held[group].remove(host)
                     if not self._held[group]:
@@ -160,6 +166,29 @@ class Schedule:
                     del self._held[group]
                 released.place = Place.IDLE
                 self.offer(released, now)
+
+    def _may_begin(self, host: HostQueue) -> bool:
+        if host.name not in self._begun and len(self._begun) >= self.sites:
+            return False
+        self._begun[host.name] = host
+        return True
+
+    def next_site(self, now: float) -> bool:
+        """Hosts that have nothing left, or are down, make room for others; whether one comes."""
+        for name, host in list(self._begun.items()):
+            if host.place is Place.GONE or name in self._down or not (host.leased or host.waiting):
+                del self._begun[name]
+        held = self._held.get(_SITES)
+        room = self.sites - len(self._begun)
+        if not held or room <= 0:
+            return False
+        for _ in range(min(room, len(held))):
+            host = held.popleft()
+            host.place = Place.IDLE
+            self.offer(host, now)
+        if not held:
+            del self._held[_SITES]
+        return True
 
     def _full(self, host: HostQueue) -> str | None:
         for group in host.groups:

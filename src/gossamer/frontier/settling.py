@@ -40,6 +40,7 @@ class Settling:
     ) -> None:
         self.policy = policy
         self.pattern_pages: PatternPages | None = None
+        self._database = database
         self._changes = database.visits
         self._roster = roster
         self._schedule = schedule
@@ -252,6 +253,19 @@ class Settling:
             self._counts.queued -= 1
         self._counts.aside -= entry.priority == keys.ASIDE
         self._roster.touch(host)
+
+    def is_surplus(self, host: HostQueue, entry: Entry) -> bool:
+        """Whether an entry, taken from its queue, is of a visit that was made or is being made under a better priority:
+        it is dropped.
+        """
+        value = self._database.visit(key_of(host, entry))
+        waits = value is None or keys.is_queued(value)
+        if waits and not any(each.path == entry.path and each.scheme == entry.scheme for each in host.leased.values()):
+            return False
+        self.unqueue(host, entry)
+        self._counts.queued += 1  # it was never counted
+        self._counts.surplus -= self._counts.surplus > 0
+        return True
 
     def queue_again(self, host: HostQueue, entry: Entry, tries: int, priority: int) -> None:
         """An entry in hand goes behind the others of a level."""

@@ -68,7 +68,7 @@ def _parse(body: bytes, url: str, content_type: str | None) -> Document:
         )  # fmt: skip
     tree = tree_of(source, reader)
     links = LinkReader(base_in(tree, url), charset, with_text=True)
-    text = collapse("".join(_text_and_links(tree, links)))
+    text = collapse("".join(text_and_links(tree, links)))
     main = main_text(tree, text)
     language, confidence = language_of(_declared_language(tree, links), main)
     meta = read_meta(tree)
@@ -111,7 +111,7 @@ def title_and_text(source: str, reader: Reader) -> str:
     from gossamer.parse.text import main_text
 
     tree = tree_of(source, reader)
-    text = collapse("".join(_text_and_links(tree, LinkReader("", "", with_text=False))))
+    text = collapse("".join(text_and_links(tree, LinkReader("", "", with_text=False))))
     return f"{tree.title}\n{main_text(tree, text)}"
 
 
@@ -142,7 +142,7 @@ def base_in(tree: Any, url: str) -> str:
     return base_of(next((reference for reference in references if reference is not None), None), url)
 
 
-def _text_and_links(tree: Any, links: LinkReader) -> Iterator[str]:
+def text_and_links(tree: Any, links: LinkReader) -> Iterator[str]:
     """The text of the body in pieces, with a space wherever an element ends a word; links are read on the way."""
     in_body = hidden = False
     for node in tree.document:

@@ -8,6 +8,7 @@ from math import floor
 from typing import Any, Final
 
 from gossamer.agent.findings import KeptFinding, sentence
+from gossamer.agent.progress import Progress
 from gossamer.agent.statistics import Statistics
 from gossamer.model import State
 from gossamer.report.engine import Engine
@@ -193,3 +194,21 @@ def totals(engine: Engine, outcomes: Outcomes, statistics: Statistics, hosts: in
         "repeated_contents": statistics.duplicates,
         "findings": sum(statistics.findings.values()),
     }
+
+
+def strategy(progress: Progress) -> Table:
+    """What the strategy says of itself; nothing where the crawl is breadth-first."""
+    rows: list[tuple[str, str, float | None]] = [
+        (progress.strategy, name, value) for name, value in progress.strategy_figures.items()
+    ]
+    if progress.strategy_error:
+        rows.append((progress.strategy, f"stopped: {progress.strategy_error}", None))
+    fields = (
+        Field("strategy", "Strategy", "text"),
+        Field("figure", "Figure", "text"),
+        Field("value", "Value", "figure"),
+    )
+    about = (
+        "In what order URLs are visited, and what the strategy says of itself. Harvest: relevant pages of those judged."
+    )
+    return Table("strategy", "Strategy", about, fields, rows)

@@ -33,7 +33,7 @@ _GROUPS = {
     "Links": ("links_per_page", "linked_domains", "link_matrix", "domain_links"),
     "Ranks": ("ranked_pages", "ranked_hosts", "ranked_domains"),
     "Documents": ("types", "extensions", "languages", "charsets", "sizes", "url_lengths"),
-    "The crawl": ("speed", "states", "depths", "url_depths", "robots"),
+    "The crawl": ("speed", "strategy", "states", "depths", "url_depths", "robots"),
     "Freshness": ("revisits", "revisits_by_host", "freshness"),
     "What repeats itself": ("findings", "duplicates"),
 }
@@ -104,6 +104,7 @@ def make_report(
             crawl_tables.findings(source.findings()),
             crawl_tables.speed(engine),
             crawl_tables.freshness(engine, clock()),
+            crawl_tables.strategy(source.progress),
             fresh_tables.revisits(engine, source.progress),
             fresh_tables.revisits_by_host(engine, source.freshness),
             *rank_tables(engine, home),

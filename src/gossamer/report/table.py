@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-Kind = Literal["text", "url", "count", "size", "share", "seconds", "rate", "moment", "number", "times", "score"]
+Kind = Literal[
+    "text", "url", "count", "size", "share", "seconds", "rate", "moment", "number", "times", "score", "figure"
+]
 Chart = Literal["", "bars", "histogram", "series", "matrix"]
 
 

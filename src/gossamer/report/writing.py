@@ -36,6 +36,8 @@ def written(field: Field, value: Any) -> str:
         return span(value)
     if field.kind == "moment":
         return moment(value)
+    if field.kind == "figure":
+        return count(value) if isinstance(value, int) else f"{value:,.4g}"
     return f"{value:.0f}" if field.kind == "number" else count(round(value))
 
 

@@ -35,6 +35,7 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     changed_at: float = 0.0  # when it changed last, by its server, if that can be believed
     missing: int = 0  # visits in a row that found nothing, this one included
     unmodified: bool = False  # its server says so, and has sent no body (304)
+    again: float | None = None  # seconds after which the strategy wants to see it again
     is_page: bool = True  # rather than an error, a redirect, or a sitemap
 
 

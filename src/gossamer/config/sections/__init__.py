@@ -6,6 +6,7 @@ from gossamer.config.sections.disk import FrontierConfig, IndexConfig, StoreConf
 from gossamer.config.sections.fetch import FetchConfig, ParseConfig
 from gossamer.config.sections.fresh import FreshConfig
 from gossamer.config.sections.scope import PolicyConfig, ScopeConfig
+from gossamer.config.sections.strategy import StrategyConfig
 
 __all__ = [
     "AgentConfig",
@@ -19,4 +20,5 @@ __all__ = [
     "ScopeConfig",
     "ServiceConfig",
     "StoreConfig",
+    "StrategyConfig",
 ]

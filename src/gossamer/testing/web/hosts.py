@@ -102,7 +102,7 @@ def make_host(seed: int, index: int, names: HostNames, sizes: HostSizes, profile
     honesty, noise = honesty_of(seed, index, profile.change) if profile.change else (Honesty.TRUTHFUL, False)
     origin = origin_of(seed, index) if profile.varied else index
     x, y = mix(seed, origin, 17), mix(seed, index, 19)
-    language = pick(x, _LANGUAGES) if origin else "en"
+    language = pick(x, _LANGUAGES) if origin and not profile.topics else "en"
     charsets = LANGUAGES[language].charsets if profile.varied and origin else ("utf-8",)
     charset = charsets[(x >> 8) % len(charsets)]
     kind = pick(y, profile.robots) if index or profile.change else "private"

@@ -1,4 +1,4 @@
-"""The four mixes of a simulated web."""
+"""The five mixes of a simulated web."""
 
 from __future__ import annotations
 
@@ -82,13 +82,24 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Topics:
+    """How a web is divided into topics. Invariant: shares are between 0 and 1, and there is one topic at least."""
+
+    number: int = 20
+    locality: float = 0.7  # share of links, the tree of a host apart, that lead to pages of the same topic
+    purity: float = 0.7  # share of a host's pages that are about its topic; the others are about any
+    telling: float = 0.6  # share of links whose words are about the topic of their target; the others say nothing
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """What a simulated web is made of.
 
     `varied` turns on everything that is not plain UTF-8 pages: sizes by power law, charsets, redirects, missing pages,
     files, duplicates and mirrors, validators, change, directives for robots, many kinds of robots.txt. `traps` adds
     endless places and redirects to forbidden addresses; one host in four has neither these nor faults, so that one can
-    see whether the others harm it. `change` makes plain pages change, come and go.
+    see whether the others harm it. `change` makes plain pages change, come and go; `topics` gives them something to be
+    about.
     """
 
     name: str
@@ -98,6 +109,7 @@ class Profile:
     fault_kinds: Weights
     robots: Weights
     change: Change | None = None
+    topics: Topics | None = None
 
 
 PROFILES = {
@@ -107,6 +119,7 @@ PROFILES = {
         Profile("realistic", True, False, 0.03, _MILD, _MANY_ROBOTS),
         Profile("hostile", True, True, 0.3, _HARSH, (*_MANY_ROBOTS, *_HARSH_ROBOTS)),
         Profile("changing", False, False, 0.0, _MILD, (("sitemap", 3), ("open", 1)), Change()),
+        Profile("topical", False, False, 0.0, _MILD, (("open", 1),), topics=Topics()),
     )
 }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from gossamer.testing.web.dice import mix
+from gossamer.testing.web.dice import mix, share
 from gossamer.testing.web.extras import Extra
 from gossamer.testing.web.hosts import Host, origin_of
 from gossamer.testing.web.paths import Resource, Section, page_path, path_of
 from gossamer.testing.web.text import BLOCKS, TITLES
+from gossamer.testing.web.topics import TopicGraph, topic_pool
 from gossamer.testing.web.traps import trap_page
 from gossamer.testing.web.world import World, list_links
 
@@ -15,6 +16,7 @@ _CACHED_NAMES = 131_072
 _LEAST, _MORE = 3, 7  # 3 to 9 blocks of about 1 KB: 8 KB a page
 _WIDE = 0x9E3779B97F4A7C15F39CC0605CEDC834  # digits of the golden ratio
 _SHIFTS = tuple(range(50, 50 + 9 * (_LEAST + _MORE), 9))
+_SAYS_NOTHING = (b"here", b"more", b"next", b"this page", b"read on", b"details", b"a link", b"continue")
 _AFTER_TITLE = (
     b"</title>\n<style>body{max-width:44em;margin:2em auto;font:16px/1.5 system-ui}</style>\n</head>\n<body>\n<h1>"
 )
@@ -48,6 +50,8 @@ class Renderer:
     def page(self, host: Host, number: int, version: int = 0) -> bytes:
         """A page of the tree. This is the hot path of every benchmark."""
         world = self._world
+        if world.topics is not None:
+            return self._about(world.topics, host, number)
         varied = world.profile.varied
         origin, pool = host.origin, host.pool
         frame = self._frames.get(host.index) or self._frame(host)
@@ -77,8 +81,37 @@ class Renderer:
         return b"".join(parts)
 
     def title(self, host: Host, number: int) -> str:
+        topics = self._world.topics
+        if topics is not None:
+            return _title_about(topics, self._world.seed, host.index, number).decode()
         shift = (self._frames.get(host.index) or self._frame(host)).titles_shift
         return host.pool.decode(host.pool.titles[number * 0x9E3779B1 + shift >> 3 & (TITLES - 1)])
+
+    def _about(self, topics: TopicGraph, host: Host, number: int) -> bytes:
+        """A page of a web with topics. Some links say what they lead to, and some do not."""
+        seed = self._world.seed
+        frame = self._frames.get(host.index) or self._frame(host)
+        pool = topic_pool(seed, topics.topics.number, topics.topic(host.index, number))
+        title = _title_about(topics, seed, host.index, number)
+        x = mix(seed, host.index, ~number)
+        wide = x * _WIDE
+        parts = [frame.first, title, _AFTER_TITLE, title, b"</h1>\n"]
+        parts += [pool.blocks[wide >> shift & (BLOCKS - 1)] for shift in _SHIFTS[: _LEAST + x % _MORE]]
+        inside, across, _ = topics.links(host.index, number, host.size)
+        parts.append(b"<ul>\n")
+        for other, page in [*((host.index, page) for page in inside), *across]:
+            x = mix(x, other, page)
+            name = b"" if other == host.index else b"http://" + (self._names.get(other) or self._name(other))
+            said = around = _SAYS_NOTHING[x & 7]
+            if share(x) < topics.topics.telling:
+                said = _title_about(topics, seed, other, page)
+                around = topic_pool(seed, topics.topics.number, topics.topic(other, page)).titles[
+                    x >> 20 & (TITLES - 1)
+                ]
+            parts.append(b'<li>%b: <a href="%b%b">%b</a>\n' % (around, name, page_path(page), said))
+        parts.append(b"</ul>\n<p>h%dp%d" % (host.index, number))
+        parts.append(frame.foot)
+        return b"".join(parts)
 
     def leaf(self, host: Host, resource: Resource) -> bytes:
         """A page outside the tree: private, hidden, archive, list and trap pages."""
@@ -152,6 +185,11 @@ class Renderer:
             return b'<img src="%b" alt="">\n' % path
         rel = b' rel="nofollow"' if extra.form == "nofollow" else b""
         return b'<p><a%b href="%b">%b</a></p>\n' % (rel, path, extra.section.value.encode())
+
+
+def _title_about(topics: TopicGraph, seed: int, host: int, page: int) -> bytes:
+    pool = topic_pool(seed, topics.topics.number, topics.topic(host, page))
+    return pool.titles[mix(seed, host, page) & (TITLES - 1)]
 
 
 def _items(links: list[bytes]) -> list[bytes]:

@@ -28,10 +28,11 @@ class Pool:
 
     __slots__ = ("_items", "blocks", "charset", "language", "titles")
 
-    def __init__(self, seed: int, language: str, charset: str) -> None:
+    def __init__(self, seed: int, language: str, charset: str, source: Language | None = None) -> None:
+        """`source`: how it is written, if not as the language is."""
         self.language = language
         self.charset = charset
-        source = LANGUAGES[language]
+        source = source or LANGUAGES[language]
         draws = Draws(mix(seed, int.from_bytes(language.encode())))
         self.titles = [self.encode(_title(source, draws)) for _ in range(TITLES)]
         self._items: dict[int, bytes] = {}

@@ -21,6 +21,7 @@ from gossamer.testing.web.life import DAY, Life
 from gossamer.testing.web.names import HostNames
 from gossamer.testing.web.paths import FEED_PATH, Resource, Section, page_path, parse_path, path_of
 from gossamer.testing.web.profile import Profile, profile_named
+from gossamer.testing.web.topics import TopicGraph, vocabularies
 from gossamer.testing.web.traps import trap_entrance
 
 LIMIT = 10**9  # hosts and pages per host: names stay short and draws unbiased
@@ -65,6 +66,9 @@ class World:
         self.names = HostNames(seed)
         self._sizes = HostSizes(seed, pages, self.profile.varied)
         self.graph = Graph(seed, hosts, self._sizes.size)
+        self.topics: TopicGraph | None = None
+        if self.profile.topics:
+            self.graph = self.topics = TopicGraph(seed, hosts, self._sizes.size, self.profile.topics)
         self.life = Life(seed, self.profile.change) if self.profile.change else None
         self._cache: dict[int, Host] = {}
 
@@ -94,6 +98,14 @@ class World:
     def marker(self, host: Host, page: int) -> str:
         """A word that only this page and its duplicates show: searching it must find exactly these."""
         return f"h{host.origin}p{page}"
+
+    def topic(self, host: Host, page: int) -> int:
+        """What a page is about; -1 in a web without topics."""
+        return -1 if self.topics is None else self.topics.topic(host.index, page)
+
+    def topic_words(self, topic: int) -> tuple[str, ...]:
+        """The words that are of this topic and of no other."""
+        return vocabularies(self.seed, self.topics.topics.number)[topic] if self.topics else ()
 
     # ---- what is there
 

@@ -1,0 +1,1 @@
+"""The strategies that are shipped; breadth-first needs none."""
