@@ -13,9 +13,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["CrawledPage", "__version__", "crawl", "normalize", "parse", "robots_allows"]
+__all__ = [
+    "AppPage",
+    "Application",
+    "CrawledPage",
+    "Request",
+    "Wants",
+    "__version__",
+    "crawl",
+    "normalize",
+    "parse",
+    "robots_allows",
+]
 
 if TYPE_CHECKING:
+    from gossamer.agent.application import Application, AppPage, Request, Wants
     from gossamer.agent.library import CrawledPage, crawl
     from gossamer.model.url import normalize
     from gossamer.parse import parse
@@ -23,9 +35,13 @@ if TYPE_CHECKING:
 
 # Loaded when first asked for: `gossamer --help` and `gossamer.normalize` need not wait for a database and a parser.
 _HOMES = {
+    "AppPage": "gossamer.agent.application",
+    "Application": "gossamer.agent.application",
     "CrawledPage": "gossamer.agent.library",
     "crawl": "gossamer.agent.library",
     "normalize": "gossamer.model.url",
+    "Request": "gossamer.agent.application",
+    "Wants": "gossamer.agent.application",
     "parse": "gossamer.parse",
     "robots_allows": "gossamer.rules.robots",
 }

@@ -7,12 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
 from gossamer import agent
+from gossamer.agent.app_process import RunningApp
 from gossamer.agent.companion import Companion
 from gossamer.agent.progress import Progress, Summary
 from gossamer.cli import COMMANDS, run
@@ -41,6 +42,7 @@ class Recorded:
         index: Companion | None = None,
         service: Companion | None = None,
         kept: Config | None = None,
+        apps: Sequence[RunningApp] = (),
     ) -> Summary:
         self.config, self.home, self.seeds = config, home, list(seeds)
         assert watch

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,11 +16,12 @@ import click
 
 from gossamer.cli.flags import flag
 from gossamer.cli.seed_list import Seeds
-from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
+from gossamer.config import OPTIONS, Config, app_of, default_contact, has_contact, load, with_apps
 from gossamer.errors import ConfigError, SeedError
 
 if TYPE_CHECKING:
     from gossamer.agent import IndexProcess
+    from gossamer.agent.app_process import AppProcess
     from gossamer.agent.progress import Summary
     from gossamer.cli.plain import PlainProgress
     from gossamer.cli.view import LiveView
@@ -76,6 +78,13 @@ class _Crawl(click.Command):
 @flag("index.on")
 @flag("service.port")
 @flag("cluster.agents")
+@click.option(
+    "--app",
+    "apps",
+    metavar="[NAME=]MODULE:CLASS[,share=2]",
+    multiple=True,
+    help="Run an application on the crawl; repeatable.",
+)
 @click.option("--strategy", default="breadth-first", metavar="NAME", help="In what order.")
 @click.option(
     "--supervise/--no-supervise",
@@ -93,6 +102,7 @@ def crawl(
     /,
     directory: Path,
     seeds: tuple[str, ...],
+    apps: tuple[str, ...],
     strategy: str,
     supervise: bool | None,
     config: Path | None,
@@ -107,11 +117,13 @@ def crawl(
     gc.set_threshold(50_000, 50, 100)  # as during the crawl: what is loaded from here on is no garbage
     _check_strategy(strategy)
     kept = load(_kept(directory)) if config is None and _kept(directory).is_file() else None
-    settings = settings_of(flags, directory, config)
+    settings = with_flags(settings_of(flags, directory, config), apps)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
     if settings.cluster.agents > 1 or (directory / "agents").is_dir():
+        if settings.apps:
+            raise ConfigError("--app: applications run on a crawl of one agent; leave out --agents, or --app")
         from gossamer.cluster.engine import need_client
 
         need_client()
@@ -132,6 +144,7 @@ def crawl(
         for note in notes(settings):
             progress.notice(note)
         index = agent.IndexProcess(directory, progress.notice) if settings.index.on and not supervised else None
+        running = _apps(settings, directory, progress)
         with service_beside(settings, directory, progress, supervised) as service:
             summary = agent.run(
                 settings,
@@ -143,7 +156,10 @@ def crawl(
                 index=index,
                 service=service,
                 kept=kept,
+                apps=running,
             )
+            for each in running:
+                each.stop() if summary.reason == "stopped" else each.finish()
             if index is not None:
                 catch_up(index, summary, progress)
     # The last progress of a run that has ended says the same as the summary, and more.
@@ -154,6 +170,30 @@ def crawl(
     else:
         conclude(whole, summary, directory, context.obj or sys.argv[1:], as_json, index is not None)
     return STOPPED if summary.reason == "stopped" else 0
+
+
+def with_flags(settings: Config, apps: Sequence[str]) -> Config:
+    """The applications that were named on the command line, too. Classes are looked for before anything begins."""
+    try:
+        found = replace(settings, apps=with_apps(settings.apps, map(app_of, apps)))
+    except ValueError as error:
+        raise ConfigError(f"--app: {error}") from None
+    if any(rule.run for rule in found.apps):
+        from gossamer.agent.app_classes import application_of
+
+        for rule in found.apps:
+            if rule.run:
+                application_of(rule)
+    return found
+
+
+def _apps(settings: Config, directory: Path, progress: PlainProgress | LiveView) -> list[AppProcess]:
+    rules = [rule for rule in settings.apps if rule.run]
+    if not rules:
+        return []
+    from gossamer.agent.app_process import AppProcess
+
+    return [AppProcess(directory, rule, progress.notice) for rule in rules]
 
 
 def conclude(
