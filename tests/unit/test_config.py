@@ -228,9 +228,7 @@ _URL_RULES = [
 _APPS = [
     AppRule("links", share=2.5),
     AppRule("monitor", share=0.001),
-    AppRule(
-        "prices", "shop.prices:Prices", 3.0, "parquet", 90.0, 2 * 10**9, '{"limit": 10, "words": ["a", "\\u007fé"]}'
-    ),
+    AppRule("prices", "shop.prices:Prices", 3.0, "parquet", 90.0, 2 * 10**9, '{"limit": 10, "words": ["a", "é"]}'),
     AppRule("web", "hidden-web", options='{"deep": {"er": true}}'),
 ]
 _PINS = [Pin(".edu", "agent-a"), Pin("example.org", "b"), Pin("a_b.example", "a")]
