@@ -38,7 +38,6 @@ CHECKS = [not_a_server_error, content_type_conformance, response_schema_conforma
 PROBLEM = "application/problem+json"
 ADMIN: list[tuple[str, str, Any]] = [
     ("POST", "/api/v1/seeds", {"urls": ["http://n.test/"], "priority": 1}),
-    ("POST", "/api/v1/requests", {"requests": [{"url": "http://a.test/n", "tag": "t"}]}),
     ("POST", "/api/v1/control/pause", None),
     ("POST", "/api/v1/control/resume", None),
     ("POST", "/api/v1/control/checkpoint", None),
@@ -52,6 +51,7 @@ ADMIN: list[tuple[str, str, Any]] = [
     ("PUT", "/api/v1/priority", {"host": "a.test", "priority": 0}),
     ("POST", "/api/v1/purge", {"host": "b.test"}),
     ("GET", "/api/v1/audit", None),
+    ("POST", "/api/v1/requests", {"requests": [{"url": "http://a.test/n", "tag": "t"}]}),
 ]
 
 

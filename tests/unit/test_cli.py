@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from gossamer import agent
-from gossamer.agent.app_process import RunningApp
 from gossamer.agent.companion import Companion
 from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.running_app import RunningApp
 from gossamer.cli import COMMANDS, run
 from gossamer.config import OPTIONS, Config
 from gossamer.errors import CrawlDirError, DiskFullError

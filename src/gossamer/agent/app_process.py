@@ -1,48 +1,23 @@
-"""Applications beside a crawl: each in a process of its own, or, of a crawl from Python, in a thread."""
+"""An application beside a crawl, in a process of its own."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Final, Protocol
+from typing import Final
 
 from gossamer.agent.app_note import AppNote, folder_of, read_note
-from gossamer.agent.app_runner import AppRunner
-from gossamer.agent.application import Application
 from gossamer.agent.companion import FIRST_REST, Companion
 from gossamer.config import AppRule
-from gossamer.errors import AppError, DamagedError, GossamerError
-from gossamer.store import StorePosition
+from gossamer.errors import AppError, DamagedError
 
 COMMAND: Final = (sys.executable, "-m", "gossamer", "apps", "run", "--leash")
 _MOST_DEATHS: Final = 5  # in a row without a page seen: then it is left
 _LOOK_EVERY: Final = 0.25  # seconds
 _PATIENCE: Final = 600.0  # seconds that it may take at the end to see what is left
-
-
-class RunningApp(Protocol):
-    """What a crawl knows of an application beside it."""
-
-    name: str
-
-    @property
-    def state(self) -> str: ...
-    @property
-    def app(self) -> str: ...
-    @property
-    def failed(self) -> bool: ...
-    def note(self) -> AppNote: ...
-    async def keep_running(self) -> None: ...
-
-
-def is_behind(running: RunningApp, position: StorePosition) -> bool:
-    """Whether it may still ask for something because of what is stored."""
-    return not running.failed and running.note().position != position
 
 
 class AppProcess(Companion):
@@ -112,57 +87,3 @@ class AppProcess(Companion):
         elif self._process.returncode == AppError.exit_status:
             self.failed = True
             self._tell_once("and is stopped")
-
-
-class AppThread:
-    """An application given as an object. What it does to the interpreter, it does to the crawl."""
-
-    def __init__(self, home: Path, name: str, application: Application, notice: Callable[[str], None]) -> None:
-        self.app = name
-        self.name = f"app {name}"
-        self.failed = False
-        self._why = ""
-        self._home = home
-        self._application = application
-        self._notice = notice
-        self._folder = folder_of(home, name)
-        self._end = threading.Event()
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    @property
-    def state(self) -> str:
-        return f"stopped: {self._why}" if self.failed else "running" if self._thread is not None else "not begun"
-
-    def note(self) -> AppNote:
-        return read_note(self._folder)
-
-    async def keep_running(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name=self.name, daemon=True)
-            self._thread.start()
-
-    def finish(self) -> None:
-        """It sees what is left, and ends."""
-        self._end.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self.finish()
-
-    def _work(self) -> None:
-        runner: AppRunner | None = None
-        try:
-            runner = AppRunner(self._home, self.app, self._application, self._notice)
-            runner.follow(self._end.wait, self._stop.is_set)
-        except (GossamerError, OSError) as error:
-            self.failed, self._why = True, str(error)
-            self._notice(f"application {self.app} failed ({error}) and is stopped; the crawl goes on")
-            if runner is not None:
-                with suppress(GossamerError, OSError):
-                    runner.stopped(str(error))
-        finally:
-            if runner is not None:
-                runner.close()

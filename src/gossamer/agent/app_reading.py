@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gossamer.agent.app_figures import figures_of
 from gossamer.agent.app_note import folder_of, read_note
 from gossamer.agent.asked import ASKED, read_book
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.parts import opened
 from gossamer.agent.progress import AppFigures
+from gossamer.agent.running_app import figures_of
 from gossamer.errors import DamagedError
 
 

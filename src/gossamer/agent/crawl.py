@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from gossamer.agent.agent import Agent
-from gossamer.agent.app_figures import app_figures
-from gossamer.agent.app_process import RunningApp, is_behind
 from gossamer.agent.audit import record
 from gossamer.agent.commands import Commands
 from gossamer.agent.companion import Companion
@@ -25,6 +23,7 @@ from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.memory import prepare
 from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.running_app import RunningApp, app_figures, is_behind
 from gossamer.agent.settings import LiveSettings
 from gossamer.agent.spool import Spool
 from gossamer.agent.supervisor import read_beside, supervised

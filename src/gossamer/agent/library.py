@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.agent.agent import Agent
-from gossamer.agent.app_process import AppThread
+from gossamer.agent.app_thread import AppThread
 from gossamer.agent.application import Application, made
 from gossamer.agent.crawl import Crawl
 from gossamer.config import OPTIONS, AppRule, Config, load, with_apps

@@ -1,13 +1,34 @@
-"""What applications have done, by both accounts: the crawl's, and their own."""
+"""What a crawl knows of the applications beside it, and what they have done, by both accounts: its own, and theirs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from gossamer.agent.app_note import AppNote
-from gossamer.agent.app_process import RunningApp
 from gossamer.agent.asked import Party
 from gossamer.agent.progress import AppFigures
+from gossamer.store import StorePosition
+
+
+class RunningApp(Protocol):
+    """An application in a process, or in a thread."""
+
+    name: str
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def app(self) -> str: ...
+    @property
+    def failed(self) -> bool: ...
+    def note(self) -> AppNote: ...
+    async def keep_running(self) -> None: ...
+
+
+def is_behind(running: RunningApp, position: StorePosition) -> bool:
+    """Whether it may still ask for something because of what is stored."""
+    return not running.failed and running.note().position != position
 
 
 def app_figures(parties: Mapping[str, Party], running: Sequence[RunningApp]) -> dict[str, AppFigures]:
