@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-trials bench-fresh bench-due bench-strategies fuzz fuzz-api docs clean
+.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-trials bench-fresh bench-due bench-strategies bench-hidden fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -138,6 +138,10 @@ bench-trials: $(VENV)/.installed-dev  ## several agents on one crawl, and what m
 
 fuzz: $(VENV)/.installed-dev  ## inputs that mean harm: no exception, no hang, no difference (SECONDS=600)
 	$(BIN)/python benchmarks/fuzz.py --seconds $(if $(filter 0,$(SECONDS)),600,$(SECONDS)) --out bench-work/fuzz
+
+bench-hidden: $(VENV)/.installed-dev  ## how much of a catalogue behind a form is found, by the number of queries
+	$(BIN)/python benchmarks/hidden_web.py
+	$(BIN)/python benchmarks/hidden_web.py --most 40
 
 fuzz-api: $(VENV)/.installed-dev  ## the service asked whatever its description allows, and what it does not
 	EXAMPLES=1000 $(BIN)/python -m pytest tests/integration/test_service_contract.py

@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "AppPage",
+    "Application",
     "CrawledPage",
+    "Pick",
     "Request",
     "SeenPage",
     "Strategy",
     "StrategyOption",
+    "Wants",
     "__version__",
     "crawl",
     "normalize",
@@ -27,21 +31,26 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from gossamer.agent.application import Application, AppPage, Request, Wants
     from gossamer.agent.library import CrawledPage, crawl
     from gossamer.model.url import normalize
     from gossamer.parse import parse
     from gossamer.rules.robots import robots_allows
-    from gossamer.rules.strategy import Request, SeenPage, Strategy, StrategyOption
+    from gossamer.rules.strategy import Pick, SeenPage, Strategy, StrategyOption
 
 # Loaded when first asked for: `gossamer --help` and `gossamer.normalize` need not wait for a database and a parser.
 _HOMES = {
+    "AppPage": "gossamer.agent.application",
+    "Application": "gossamer.agent.application",
     "CrawledPage": "gossamer.agent.library",
-    "Request": "gossamer.rules.strategy",
+    "Pick": "gossamer.rules.strategy",
     "SeenPage": "gossamer.rules.strategy",
     "Strategy": "gossamer.rules.strategy",
     "StrategyOption": "gossamer.rules.strategy",
     "crawl": "gossamer.agent.library",
     "normalize": "gossamer.model.url",
+    "Request": "gossamer.agent.application",
+    "Wants": "gossamer.agent.application",
     "parse": "gossamer.parse",
     "robots_allows": "gossamer.rules.robots",
 }

@@ -10,6 +10,7 @@ The web failing is data (`model.Fault`), never an exception.
     ├── CursorError      a place in a list that there is not, or no longer           exit 2
     ├── IndexInUseError  another process writes the index                            exit 2
     ├── IndexVersionError  another version of gossamer made the index                exit 2
+    ├── AppError         an application failed, or took too long                     exit 3
     ├── ControlError     a command did not reach the crawl, or the crawl could not do it   exit 1
     ├── SupervisorError  the crawl dies again and again                              exit 1
     ├── ClusterError     what agents share does not work                             exit 1
@@ -55,6 +56,12 @@ class QueryError(GossamerError):
         super().__init__(why)
         self.position = position
         self.why = why
+
+
+class AppError(GossamerError):
+    """Its process says so by its exit status: started again it would only fail again."""
+
+    exit_status = 3
 
 
 class CursorError(GossamerError):

@@ -175,7 +175,7 @@ class Raises(gossamer.Strategy):
     raises = True
 
     def __init__(self) -> None:
-        self.wanted: list[gossamer.Request] = []
+        self.wanted: list[gossamer.Pick] = []
 
     @property
     def asks(self) -> bool:  # type: ignore[override]
@@ -183,10 +183,10 @@ class Raises(gossamer.Strategy):
 
     def order(self, page: gossamer.SeenPage) -> list[int | None]:
         if page.url.endswith("/up"):
-            self.wanted = [gossamer.Request("http://a.test/9", 1), gossamer.Request("http://a.test/new", 2)]
+            self.wanted = [gossamer.Pick("http://a.test/9", 1), gossamer.Pick("http://a.test/new", 2)]
         return [5 if link.endswith("/up") else 7 for link in page.links]
 
-    def requests(self, now: float, idle: bool) -> list[gossamer.Request]:
+    def requests(self, now: float, idle: bool) -> list[gossamer.Pick]:
         wanted, self.wanted = self.wanted, []
         return wanted
 
@@ -220,8 +220,8 @@ class Endless(gossamer.Strategy):
     def order(self, page: gossamer.SeenPage) -> list[int | None]:
         return []
 
-    def requests(self, now: float, idle: bool) -> list[gossamer.Request]:
-        return [gossamer.Request("http://a.test/one")]
+    def requests(self, now: float, idle: bool) -> list[gossamer.Pick]:
+        return [gossamer.Pick("http://a.test/one")]
 
 
 def test_asking_for_what_is_known_does_not_keep_a_crawl_alive(tmp_path: Path) -> None:
@@ -312,8 +312,8 @@ class Waits(gossamer.Strategy):
     def order(self, page: gossamer.SeenPage) -> list[int | None]:
         return [None] * len(page.links)
 
-    def requests(self, now: float, idle: bool) -> list[gossamer.Request]:
-        return [gossamer.Request(url) for url in sorted(self.wanted)]
+    def requests(self, now: float, idle: bool) -> list[gossamer.Pick]:
+        return [gossamer.Pick(url) for url in sorted(self.wanted)]
 
     def awaited(self) -> set[str]:
         return self.wanted

@@ -47,7 +47,7 @@ def test_whatever_the_document_allows_is_answered_as_it_says(home: Path) -> None
     schema = schemathesis.openapi.from_dict(describe(app))
     operations = [found.ok() for found in schema.get_all_operations()]
     operations = [each for each in operations if each.path not in STREAMS]  # which have no end: test_service_events.py
-    assert len(operations) == 24
+    assert len(operations) == 26
     statuses: Counter[int] = Counter()
     with served(app) as port:
         for operation in operations:

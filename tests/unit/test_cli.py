@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from gossamer import agent
 from gossamer.agent.companion import Companion
 from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.running_app import RunningApp
 from gossamer.cli import COMMANDS, run
 from gossamer.config import OPTIONS, Config
 from gossamer.errors import CrawlDirError, DiskFullError
@@ -41,6 +42,7 @@ class Recorded:
         index: Companion | None = None,
         service: Companion | None = None,
         kept: Config | None = None,
+        apps: Sequence[RunningApp] = (),
     ) -> Summary:
         self.config, self.home, self.seeds = config, home, list(seeds)
         assert watch

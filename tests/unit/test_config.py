@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from gossamer.config import (
     OPTIONS,
+    AppRule,
     Config,
     HostRule,
     Pin,
     UrlRule,
+    app_of,
     connect_rule,
     default_contact,
     dns_server,
@@ -224,6 +226,12 @@ _URL_RULES = [
 ]
 
 
+_APPS = [
+    AppRule("links", share=2.5),
+    AppRule("monitor", share=0.001),
+    AppRule("prices", "shop.prices:Prices", 3.0, "parquet", 90.0, 2 * 10**9, '{"limit": 10, "words": ["a", "é"]}'),
+    AppRule("web", "hidden-web", options='{"deep": {"er": true}}'),
+]
 _PINS = [Pin(".edu", "agent-a"), Pin("example.org", "b"), Pin("a_b.example", "a")]
 
 
@@ -247,7 +255,8 @@ def configs(draw: st.DrawFn) -> Config:
     rules = draw(st.lists(st.sampled_from(_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
     urls = draw(st.lists(st.sampled_from(_URL_RULES), max_size=3, unique_by=lambda rule: rule.pattern))
     pins = draw(st.lists(st.sampled_from(_PINS), max_size=3, unique_by=lambda pin: pin.pattern))
-    return Config(**sections, hosts=tuple(rules), urls=tuple(urls), partitions=tuple(pins))
+    apps = draw(st.lists(st.sampled_from(_APPS), max_size=3, unique_by=lambda rule: rule.name))
+    return Config(**sections, hosts=tuple(rules), urls=tuple(urls), partitions=tuple(pins), apps=tuple(apps))
 
 
 @given(configs())
@@ -407,3 +416,33 @@ def test_a_machine_has_its_own_options_and_no_others(tmp_path: Path) -> None:
     for text, name in (("[policy]\ndelay = 3", "policy.delay"), ('[partitions]\n".edu" = "a"', r"\[partitions\]")):
         with pytest.raises(ConfigError, match=f"{name} is the same for all agents"):
             local_values(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[apps]\na = 1\n", "is a table"),
+        ("apps = 1\n", "apps is a section"),
+        ('[apps."Big Name"]\nshare = 1\n', "is no name"),
+        ("[apps.a]\nrun = 'no colon here'\n", r"run: 'no colon here' is not package.module:Class"),
+        ("[apps.a]\nshare = 0\n", "share: 0 is not a number of at least 0.001"),
+        ("[apps.a]\nshaer = 1\n", "unknown option 'shaer'; did you mean 'share'"),
+        ("[apps.links]\nrun = 'a:B'\n", "unknown option 'run'"),
+        ("[apps.a]\noptions = 3\n", "is not a table"),
+        ("".join(f"[apps.a{number}]\n" for number in range(15)), "more than 14 applications"),
+    ],
+)
+def test_a_table_of_an_application_that_is_none_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        load(written(tmp_path, text))
+
+
+def test_an_application_on_the_command_line() -> None:
+    assert app_of("shop.prices:Prices") == AppRule("prices", "shop.prices:Prices")
+    assert app_of("p=shop:Prices,share=2,format=parquet,words=10,deep=true,name=x") == AppRule(
+        "p", "shop:Prices", 2.0, "parquet", options='{"deep": true, "name": "x", "words": 10}'
+    )
+    assert app_of("hidden-web") == AppRule("hidden-web", "hidden-web")
+    for wrong in ("links=a:B", "a:B,share=none", "a:B,share", "no colon", "A=a:B"):
+        with pytest.raises(ValueError, match=r"\w"):
+            app_of(wrong)

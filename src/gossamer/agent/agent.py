@@ -15,22 +15,24 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from gossamer.agent.asked import ASKED, Asked
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
 from gossamer.agent.history import History, sample_of
 from gossamer.agent.limiting import what_limits
 from gossamer.agent.ordering import Ordering
 from gossamer.agent.others import Others
-from gossamer.agent.progress import Progress
+from gossamer.agent.progress import AppFigures, Progress
 from gossamer.agent.responses import Responses
 from gossamer.agent.robots_responses import RobotsResponses
 from gossamer.agent.sources import Sources
 from gossamer.agent.speed import Speed
 from gossamer.agent.statistics import Meter, Statistics
 from gossamer.agent.strategies import USUAL, strategy_of
-from gossamer.config import Config, user_agent
+from gossamer.config import Config, FreshConfig, user_agent
 from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
+from gossamer.frontier.parties import Shares
 from gossamer.frontier.share import Share
 from gossamer.model import Fault, Page, Visit
 from gossamer.model.url import host_of
@@ -50,6 +52,7 @@ T = TypeVar("T")
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
 _CAPPED_WAIT = 0.05  # the same under a cap, whose bucket saves up only a tenth of a second
+_MOST_AGAIN = 0.9  # of a host's visits, where shares of parties decide which of those that wait are made
 
 
 class Agent:
@@ -71,6 +74,7 @@ class Agent:
         self._clock = clock
         self._resolver = resolver
         self._scope = Scope.of(config.scope, now)
+        shares = Shares() if config.apps else None
         self.frontier = Frontier(
             directory.frontier,
             config.frontier,
@@ -78,10 +82,12 @@ class Agent:
             self._scope,
             config.scope.max_depth,
             now,
-            config.fresh,
+            _shared(config.fresh) if config.apps else config.fresh,
             config.fetch.rate,
             share,
+            shares,
         )
+        self.asked = Asked(config.apps, self.frontier.meta(ASKED), self.frontier, self._scope, shares)
         self.statistics = self._stored("statistics", Statistics)
         self._scope.load(self.frontier.meta_names(SEED_HOST))
         self._new_seed_hosts: list[str] = []
@@ -91,6 +97,7 @@ class Agent:
         self._store = Store(directory.warc, config.store, position, agent_name)
         self._committed = CommittedNote(directory.warc)
         self._committed.write(position)
+        self.position = position  # of the store, at the last commit
         scope = config.scope
         self._fetcher = Fetcher(
             config.fetch,
@@ -127,6 +134,7 @@ class Agent:
         self._agents = 1  # of the crawl, between whom its caps are divided
         self.idle: Callable[[float], None] | None = None  # instead of waiting until then, where time is simulated
         self.others: Others | None = None  # the other agents of the crawl, if there are any
+        self.apps: Callable[[], dict[str, AppFigures]] = dict  # those that share the speed
         self.beside: Callable[[], dict[str, str]] = dict  # processes beside this one, and how they are
         self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
 
@@ -197,6 +205,8 @@ class Agent:
             self._robots.visited(visit, outcome)
             return
         self._visits_in_flight -= 1
+        if self._config.apps:
+            self.asked.settled(visit, outcome)
         if self._head_first is not None and self.responses.goes_on(visit, outcome, self._head_first):
             self.frontier.give_back(visit, outcome.fetched_at)
         elif isinstance(outcome, Page):
@@ -291,6 +301,10 @@ class Agent:
         self._stop = True
         self._fetcher.wake()
 
+    def wake(self) -> None:
+        """There may be more to do than the loop waits for."""
+        self._fetcher.wake()
+
     def end(self) -> None:
         """The whole crawl stops, with all its agents."""
         if self.others is not None:
@@ -375,6 +389,8 @@ class Agent:
         self._break_off(lambda visit: policy.blocks(visit.url, host_of(visit.url)))
         agents = self._agents
         fresh = replace(config.fresh, revisit_rate=config.fresh.revisit_rate / agents)
+        if config.apps:
+            fresh = _shared(fresh)
         self.frontier.change_policy(policy, now, fresh, config.fetch.rate / agents)
         self._speed.change(config.fetch, now, agents)
         self._fetcher.change(config.fetch.connections, config.hosts)
@@ -394,7 +410,7 @@ class Agent:
         """Pages first, then everything that says they are there, in one batch. The last one gives the reason to end."""
         started = perf_counter()
         encode = msgspec.msgpack.encode
-        position = self._store.sync()
+        position = self.position = self._store.sync()
         now = self._clock()
         ordering = self._ordering
         if ordering is not None:
@@ -411,6 +427,7 @@ class Agent:
                 **self._findings.taken(now),
                 **(self.others.notes() if self.others is not None else {}),
                 **self._sources.unsaved(),
+                **self.asked.notes(),
                 **self._history.taken(sample, bool(reason)),
                 **kept,
                 "progress": encode(progress),
@@ -461,7 +478,7 @@ class Agent:
         progress.time_limit = self._config.agent.time_limit
         progress.seeds_read, progress.seeds_share = self._seeds_read, self._seeds_share
         progress.paused = self._config.agent.paused
-        progress.beside = self.beside()
+        progress.beside, progress.apps = self.beside(), self.apps()
         progress.limit = what_limits(progress, self._speed.limit(now, self._meter.short), self._meter.short)
         return progress
 
@@ -473,3 +490,8 @@ class Agent:
         progress.due = self.frontier.counts.revisits
         if progress.keep_fresh:
             progress.freshness, progress.age = self.frontier.revisits.freshness(now)
+
+
+def _shared(fresh: FreshConfig) -> FreshConfig:
+    """What is due is queued ahead, as far as hosts have time for it: how much of it is visited, shares decide."""
+    return replace(fresh, revisit_share=max(fresh.revisit_share, _MOST_AGAIN))

@@ -11,6 +11,7 @@ import msgspec
 
 from gossamer.agent import audit
 from gossamer.agent.agent import Agent
+from gossamer.agent.asked import RequestsGiven
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.settings import LiveSettings
@@ -20,6 +21,7 @@ from gossamer.errors import GossamerError
 from gossamer.rules.policy import USUAL_PRIORITY
 
 _LOOK_EVERY = 0.25  # seconds
+APPLICATION = "application "  # before its name, where it is who asks
 _MOST_SHOWN = 20  # of what was refused
 _FOR_THIS_RUN = frozenset({"stop", "checkpoint", "settings"})  # to the next run they mean nothing
 
@@ -58,11 +60,13 @@ class Commands:
         self._clock = clock
         self._log = log
         self._one = asyncio.Lock()
+        self._id = ""  # of the command that is being done
         self._kinds: dict[str, Callable[[dict[str, Any]], Awaitable[Answer]]] = {
             "settings": self._take_settings,
             "checkpoint": self._checkpoint,
             "stop": self._stop,
             "seeds": self._seeds,
+            "requests": self._requests,
             "call": self._call,
             "retry": self._retry,
             "purge": self._purge,
@@ -88,7 +92,8 @@ class Commands:
             waiting = self._spool.waiting()
             for command in waiting:
                 answer = await self._do(command)
-                self._log.event("command", kind=command.kind, who=command.who, ok=answer.ok, text=answer.text)
+                if not command.who.startswith(APPLICATION) or not answer.ok:  # those have statistics of their own
+                    self._log.event("command", kind=command.kind, who=command.who, ok=answer.ok, text=answer.text)
                 self._spool.answer(command, answer)
             return len(waiting)
 
@@ -97,8 +102,10 @@ class Commands:
         if action is None:
             return Answer(False, f"{command.kind!r} is no command that this version knows")
         try:
+            self._id = command.id
             answer = await action(command.about)
-            if command.kind not in ("settings", "call"):  # who changed settings has written it down
+            # Who changed settings has written it down, and what applications ask for is no change.
+            if command.kind not in ("settings", "call") and not command.who.startswith(APPLICATION):
                 audit.record(self._logs, command.who, command.kind, None, answer.facts)
         except (GossamerError, msgspec.ValidationError, OSError) as error:
             return Answer(False, str(error))
@@ -144,6 +151,16 @@ class Commands:
         text = f"{new:,} new seeds, {len(urls) - new:,} known already, {len(refused):,} left out"
         facts = {"new": new, "known": len(urls) - new, "left_out": len(refused), "refused": refused[:_MOST_SHOWN]}
         return Answer(bool(urls) or not refused, text, facts)
+
+    async def _requests(self, about: dict[str, Any]) -> Answer:
+        given = msgspec.convert(about, RequestsGiven)
+        facts = self._agent.asked.take(given, self._usable, self._clock(), self._id)
+        self._agent.commit()
+        self._agent.wake()
+        if facts["again"]:
+            return Answer(True, "these were taken up before", facts)
+        text = f"{facts['new']:,} new requests, {facts['known']:,} known already, {facts['left_out']:,} left out"
+        return Answer(True, text, facts)
 
     async def _call(self, about: dict[str, Any]) -> Answer:
         host = msgspec.convert(about, HostGiven).host

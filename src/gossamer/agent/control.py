@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from gossamer.agent.application import Request
 from gossamer.agent.audit import record
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.parts import readable_parts
@@ -185,6 +186,13 @@ class Control:
         if not any(map(seed_url, urls)):
             raise ConfigError(f"no seed can be crawled; {urls[0][:200]!r}: {why_not(urls[0])}")
         return self._send("seeds", {"urls": list(urls), "priority": priority}, self._long_patience)
+
+    def request(self, requests: Sequence[Request], app: str = "") -> Answer:
+        """Ask for pages, on behalf of one that shares the crawl or of nobody; by their tags they are found again."""
+        if not requests:
+            raise ConfigError("requests: give at least one")
+        about = {"app": app, "requests": [[each.url, each.priority, each.tag] for each in requests]}
+        return self._send("requests", about, self._long_patience)
 
     def retry(self, host: str = "") -> Answer:
         """Queue what is dead again, and give hosts that are down another chance; those of a host and below, or all."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from gossamer.agent.application import Request
 from gossamer.agent.broker_file import NAME
 from gossamer.agent.control import Control
 from gossamer.agent.crawl_dir import CrawlDir
@@ -88,6 +89,9 @@ class ControlOfAll(Control):
 
     def add_seeds(self, urls: Sequence[str], priority: int = USUAL_PRIORITY) -> Answer:
         return self._told.one(Order("seeds", tuple(urls), rank=priority))
+
+    def request(self, requests: Sequence[Request], app: str = "") -> Answer:
+        raise ControlError("this crawl has several agents, and requests are for crawls of one; add seeds instead")
 
     def checkpoint(self) -> Answer:
         return self._all("checkpoint")

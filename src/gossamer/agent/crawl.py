@@ -23,6 +23,7 @@ from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.memory import prepare
 from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.running_app import RunningApp, app_figures, is_behind
 from gossamer.agent.settings import LiveSettings
 from gossamer.agent.spool import Spool
 from gossamer.agent.supervisor import read_beside, supervised
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _SEEDS_AT_ONCE = 1000
 _MOST_NOTICES = 20
+_LOOK_EVERY = 0.05  # seconds, at applications that are behind
 
 
 def clock() -> Callable[[], float]:
@@ -59,15 +61,16 @@ def run(
     index: Companion | None = None,
     service: Companion | None = None,
     kept: Config | None = None,
+    apps: Sequence[RunningApp] = (),
 ) -> Summary:
     """Crawl into `home` until there is a reason to end. SIGINT and SIGTERM end it cleanly.
 
-    `index` and `service` run beside it; to wait for them, or to stop them, is left to the caller. `kept` is what
-    gossamer.toml said when `config` was made of it.
+    `index`, `service` and `apps` run beside it; to wait for them, or to stop them, is left to the caller. `kept` is
+    what gossamer.toml said when `config` was made of it.
     """
     prepare()
     beside = [each for each in (index, service) if each]
-    crawl = Crawl(config, home, seeds, notice or (lambda _: None), beside, kept)
+    crawl = Crawl(config, home, seeds, notice or (lambda _: None), beside, kept, apps=apps)
     return uvloop.run(crawl.run(watch, every))
 
 
@@ -84,14 +87,16 @@ class Crawl:
         kept: Config | None = None,
         membership: Membership | None = None,
         strategy: Strategy | None = None,
+        apps: Sequence[RunningApp] = (),
     ) -> None:
         """`membership`: its place among the agents of a crawl that has several. `strategy`: instead of the one that
-        `config` names.
+        `config` names. `apps`: what runs on it.
         """
         self._config = config
         self._membership = membership
         self._strategy = strategy
         self._beside = beside
+        self._apps = apps
         self._directory = CrawlDir(home)
         self._share: Callable[[], float] = getattr(seeds, "share", lambda: 1.0)
         self._seeds = iter(seeds)
@@ -135,6 +140,7 @@ class Crawl:
             )
             agent.on_commit = self._log.commit
             agent.beside = self._states
+            agent.apps = lambda: app_figures(agent.asked.parties, self._apps)
             self._log.event("start", pid=os.getpid(), pages=agent.statistics.pages)
             try:
                 if ready is not None:
@@ -173,7 +179,8 @@ class Crawl:
     def _states(self) -> dict[str, str]:
         """Of the processes beside this one, whoever started them."""
         own = {each.name: each.state for each in self._beside}
-        return read_beside(self._directory) if not own and supervised() else own
+        others = read_beside(self._directory) if not own and supervised() else own
+        return {**others, **{each.name: each.state for each in self._apps}}
 
     def _notice(self, text: str) -> None:
         self._log.notice(text)
@@ -210,6 +217,7 @@ class Crawl:
             self._notice("note: this crawl is paused; gossamer control resume goes on with it")
         beside = [asyncio.create_task(settings.follow(change)), asyncio.create_task(commands.follow())]
         beside += [asyncio.create_task(each.keep_running()) for each in self._beside]
+        beside += [asyncio.create_task(each.keep_running()) for each in self._apps]
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
         if membership is not None:
@@ -228,8 +236,9 @@ class Crawl:
             agent.commit()
             if membership is not None:
                 membership.seeds_read()
-            while (reason := await agent.run()) == "complete" and await commands.look() and membership is None:
-                pass  # somebody had something to add
+            while (reason := await agent.run()) == "complete" and membership is None:
+                if not await commands.look() and not await self._wait_for_apps(agent, commands):
+                    break  # nobody has anything to add
             agent.commit(reason)
         except asyncio.CancelledError:
             agent.commit("stopped")
@@ -250,6 +259,19 @@ class Crawl:
         summary = Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
         self._log.end(summary)
         return summary
+
+    async def _wait_for_apps(self, agent: Agent, commands: Commands) -> bool:
+        """Until no application has anything to see any more; whether one has asked for something."""
+        agent.commit()
+        position = agent.position
+        while not agent.stopping:
+            waiting = any(is_behind(app, position) for app in self._apps)  # asked first: what it led to is in the spool
+            if await commands.look() or not agent.frontier.exhausted:  # or somebody else has taken it up from there
+                return True
+            if not waiting:
+                break
+            await asyncio.sleep(_LOOK_EVERY)
+        return False
 
     # -- seeds -------------------------------------------------------------------------------------------------------
 

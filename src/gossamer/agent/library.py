@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gossamer.agent.agent import Agent
+from gossamer.agent.app_thread import AppThread
+from gossamer.agent.application import Application, made
 from gossamer.agent.crawl import Crawl
 from gossamer.agent.strategies import strategy_of
-from gossamer.config import OPTIONS, Config, load
+from gossamer.config import OPTIONS, AppRule, Config, load, with_apps
+from gossamer.config.apps import check_app_name
 from gossamer.errors import ConfigError
 from gossamer.model import Document, Page, Visit
 from gossamer.parse import parse
@@ -61,6 +65,7 @@ async def crawl(
     directory: str | Path | None = None,
     config: Config | None = None,
     strategy: str | Strategy | None = None,
+    apps: Iterable[Application] | Mapping[str, Application] = (),
     **options: Any,
 ) -> AsyncGenerator[CrawledPage, None]:
     """Crawl from `seeds` and give each page as soon as it is stored.
@@ -68,6 +73,9 @@ async def crawl(
     Options are those of the command line with underscores (`max_pages=100`, `delay="2s"`, `scope="host"`). Without a
     `directory` the crawl is kept in a temporary one, gone at the end. A caller who stops early stops the crawl.
     `strategy` is the name of one, or a `gossamer.Strategy` of your own.
+
+    `apps` are applications, by name, or each under the name of its class. Each runs in a thread. Their shares of the
+    speed are those of `config.apps`, or equal.
     """
     own = strategy if isinstance(strategy, Strategy) else None
     if strategy is not None and own is None:
@@ -75,10 +83,12 @@ async def crawl(
     settings = _settings(config, options)
     if own is None:
         strategy_of(settings.strategy)  # whether it is there, before anything is made
+    named = _named(apps)
+    settings = replace(settings, apps=with_apps(settings.apps, _rules(settings.apps, named)))
     with ExitStack() as stack:
         if directory is None:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gossamer-"))) / "crawl"
-        async with aclosing(_crawl(settings, Path(directory), seeds, own)) as pages:
+        async with aclosing(_crawl(settings, Path(directory), seeds, named, own)) as pages:
             async for page in pages:
                 yield page
 
@@ -101,11 +111,31 @@ def _settings(config: Config | None, options: dict[str, Any]) -> Config:
     return load(None, {by_key[key]: value for key, value in options.items()})
 
 
+def _named(apps: Iterable[Application] | Mapping[str, Application]) -> dict[str, Application]:
+    given = apps.items() if isinstance(apps, Mapping) else [(type(each).__name__.lower(), each) for each in apps]
+    found: dict[str, Application] = {}
+    for name, each in given:
+        if name in found:
+            raise ConfigError(f"two applications are called {name}: give apps={{'one name': …, 'another': …}}")
+        try:
+            check_app_name(name, "apps:")
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        found[name] = made(each, {}, f"apps: {name}")
+    return found
+
+
+def _rules(rules: Sequence[AppRule], named: Mapping[str, Application]) -> list[AppRule]:
+    known = {rule.name: rule for rule in rules}
+    return [known.get(name) or AppRule(name) for name in named]
+
+
 async def _crawl(
-    config: Config, home: Path, seeds: Iterable[str], strategy: Strategy | None
+    config: Config, home: Path, seeds: Iterable[str], apps: Mapping[str, Application], strategy: Strategy | None
 ) -> AsyncGenerator[CrawledPage, None]:
     found: asyncio.Queue[CrawledPage | None] = asyncio.Queue()
-    run = Crawl(config, home, seeds, _log.warning, strategy=strategy)
+    threads = [AppThread(home, name, each, _log.warning) for name, each in apps.items()]
+    run = Crawl(config, home, seeds, _log.warning, strategy=strategy, apps=threads)
 
     def ready(agent: Agent) -> None:
         def on_page(visit: Visit, page: Page) -> None:
@@ -128,3 +158,7 @@ async def _crawl(
             if run.agent is not None:
                 run.agent.stop()
             await asyncio.gather(task, return_exceptions=True)
+            for thread in threads:
+                thread.stop()
+        for thread in threads:
+            await asyncio.to_thread(thread.finish)

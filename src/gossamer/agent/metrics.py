@@ -118,6 +118,10 @@ def beside(directory: CrawlDir, progress: Progress) -> Iterator[Metric]:
     """The index, other processes, the disk, the caps."""
     up = {name: float(state.startswith("running")) * progress.running for name, state in progress.beside.items()}
     yield Metric("gossamer_companion_up", "gauge", "Whether a process beside the crawl runs.", up, "name")
+    visits = {name: float(app.started) for name, app in progress.apps.items()}
+    yield Metric("gossamer_party_visits_total", "counter", "Visits, by whom they were for.", visits, "party")
+    asked = {name: float(app.requests) for name, app in progress.apps.items()}
+    yield Metric("gossamer_party_requests_total", "counter", "Requests, by who made them.", asked, "party")
     index = read_status(directory.index)
     if index is not None:
         yield _gauge("gossamer_index_pages", "Pages that can be found.", index.pages)

@@ -25,6 +25,21 @@ class Summary(msgspec.Struct):
     strategy_error: str = ""  # why it was stopped, if it was: the crawl has gone on breadth-first
 
 
+class AppFigures(msgspec.Struct):
+    """One that shares the speed of a crawl: an application, its own links, or visits that are made again."""
+
+    share: float = 1.0
+    started: int = 0  # visits
+    fetched: int = 0  # of these: brought a response
+    failed: int = 0  # of these: brought none
+    requests: int = 0  # made
+    new: int = 0  # of these: URLs that were not known
+    left_out: int = 0  # of these: no URL, or out of scope
+    pages: int = 0  # that it has seen
+    records: int = 0  # that it has written
+    state: str = ""  # of its process; empty where there is none
+
+
 class Progress(Summary):
     """A `Summary` so far, and what an operator wants to know besides."""
 
@@ -70,5 +85,6 @@ class Progress(Summary):
     running: bool = True
     paused: bool = False  # by an operator
     beside: dict[str, str] = {}  # index, service: running, or what became of it
+    apps: dict[str, AppFigures] = {}  # applications, and who else has a share of the speed; empty where none are
     pid: int = 0
     updated_at: float = 0.0

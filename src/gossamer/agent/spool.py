@@ -80,6 +80,10 @@ class Spool:
                 return None
             time.sleep(_LOOK_EVERY)
 
+    def answer_of(self, id: str) -> Answer | None:
+        """The answer, if it is there; it is gone then."""
+        return self.wait(id, 0.0, lambda: False)
+
     def withdraw(self, id: str) -> bool:
         """False if it was taken up already."""
         try:

@@ -33,6 +33,7 @@ COMMANDS = {
     "seeds": "Add seeds to a crawl.",
     "priority": "Show or change when the URLs of a host come.",
     "purge": "Remove a host and its pages for good.",
+    "apps": "List applications of a crawl, or try one on its pages.",
     "agent": "Take part in a crawl of several agents.",
     "cluster": "Look at several agents on one crawl, and change what they share.",
     "doctor": "Say whether this machine is fit for a crawl, and what to change.",

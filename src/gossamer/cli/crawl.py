@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,11 +17,12 @@ import click
 from gossamer.cli.flags import flag
 from gossamer.cli.from_search import MOST, USUAL, found_seeds
 from gossamer.cli.seed_list import Seeds
-from gossamer.config import OPTIONS, Config, default_contact, has_contact, load
+from gossamer.config import OPTIONS, Config, app_of, default_contact, has_contact, load, with_apps
 from gossamer.errors import ConfigError, SeedError
 
 if TYPE_CHECKING:
     from gossamer.agent import IndexProcess
+    from gossamer.agent.app_process import AppProcess
     from gossamer.agent.progress import Summary
     from gossamer.cli.plain import PlainProgress
     from gossamer.cli.view import LiveView
@@ -87,6 +89,13 @@ class _Crawl(click.Command):
 @flag("strategy.strategy")
 @flag("strategy.strategy_option")
 @click.option(
+    "--app",
+    "apps",
+    metavar="[NAME=]MODULE:CLASS[,share=2]",
+    multiple=True,
+    help="Run an application on the crawl; repeatable.",
+)
+@click.option(
     "--supervise/--no-supervise",
     default=None,
     help="Start the crawl again when it dies. [default: with --serve]",
@@ -105,6 +114,7 @@ def crawl(
     from_search: str,
     from_index: Path | None,
     from_count: int,
+    apps: tuple[str, ...],
     supervise: bool | None,
     config: Path | None,
     as_json: bool,
@@ -117,13 +127,15 @@ def crawl(
     """
     gc.set_threshold(50_000, 50, 100)  # as during the crawl: what is loaded from here on is no garbage
     kept = load(_kept(directory)) if config is None and _kept(directory).is_file() else None
-    settings = settings_of(flags, directory, config)
+    settings = with_flags(settings_of(flags, directory, config), apps)
     _check_strategy(settings)
     seeds += _found(from_search, from_index, directory, from_count)
     if not seeds and not _kept(directory).exists():
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
     if settings.cluster.agents > 1 or (directory / "agents").is_dir():
+        if settings.apps:
+            raise ConfigError("--app: applications run on a crawl of one agent; leave out --agents, or --app")
         from gossamer.cluster.engine import need_client
 
         need_client()
@@ -144,6 +156,7 @@ def crawl(
         for note in notes(settings):
             progress.notice(note)
         index = agent.IndexProcess(directory, progress.notice) if settings.index.on and not supervised else None
+        running = _apps(settings, directory, progress)
         with service_beside(settings, directory, progress, supervised) as service:
             summary = agent.run(
                 settings,
@@ -155,7 +168,10 @@ def crawl(
                 index=index,
                 service=service,
                 kept=kept,
+                apps=running,
             )
+            for each in running:
+                each.stop() if summary.reason == "stopped" else each.finish()
             if index is not None:
                 catch_up(index, summary, progress)
     # The last progress of a run that has ended says the same as the summary, and more.
@@ -166,6 +182,30 @@ def crawl(
     else:
         conclude(whole, summary, directory, context.obj or sys.argv[1:], as_json, index is not None)
     return STOPPED if summary.reason == "stopped" else 0
+
+
+def with_flags(settings: Config, apps: Sequence[str]) -> Config:
+    """The applications that were named on the command line, too. Classes are looked for before anything begins."""
+    try:
+        found = replace(settings, apps=with_apps(settings.apps, map(app_of, apps)))
+    except ValueError as error:
+        raise ConfigError(f"--app: {error}") from None
+    if any(rule.run for rule in found.apps):
+        from gossamer.agent.app_classes import application_of
+
+        for rule in found.apps:
+            if rule.run:
+                application_of(rule)
+    return found
+
+
+def _apps(settings: Config, directory: Path, progress: PlainProgress | LiveView) -> list[AppProcess]:
+    rules = [rule for rule in settings.apps if rule.run]
+    if not rules:
+        return []
+    from gossamer.agent.app_process import AppProcess
+
+    return [AppProcess(directory, rule, progress.notice) for rule in rules]
 
 
 def conclude(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from gossamer.agent.index_status import IndexStatus
-from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.progress import AppFigures, Progress, Summary
 from gossamer.cli.numbers import count, rate, share, size, span
 
 ENDS = {
@@ -148,6 +148,21 @@ def _totals(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
+def apps_text(apps: Mapping[str, AppFigures]) -> str:
+    """Who shares the speed: a line for each."""
+    lines = []
+    for name, app in apps.items():
+        parts = [f"share {app.share:g}", f"{count(app.started)} visits ({count(app.failed)} failed)"]
+        if app.requests or app.state:
+            asked = f"{count(app.new)} new, {count(app.left_out)} left out"
+            parts.append(f"{count(app.requests)} requests ({asked})")
+            parts.append(f"{count(app.pages)} pages seen, {count(app.records)} records")
+        if app.state:
+            parts.append(app.state)
+        lines.append(f"{name:<9} {' · '.join(parts)}")
+    return "\n".join(lines)
+
+
 def _breakdown(progress: Progress) -> list[tuple[str, str]]:
     rows = []
     if progress.statuses:
@@ -163,6 +178,8 @@ def _breakdown(progress: Progress) -> list[tuple[str, str]]:
         rows.append(("fresh", " · ".join(fresh_facts(progress))))
     if progress.strategy_figures or progress.strategy_error:
         rows.append(("strategy", " · ".join(strategy_facts(progress))))
+    if progress.apps:
+        rows.append(("shares", apps_text(progress.apps).replace("\n", "\n" + " " * 10)))
     return rows
 
 

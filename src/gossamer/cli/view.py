@@ -115,6 +115,8 @@ class _View:
             yield "fresh", _fit(room, dot, *fresh_facts(p))
         if p.strategy_figures or p.strategy_error:
             yield "order", _fit(room, dot, *strategy_facts(p))
+        if p.apps:
+            yield "visits", _fit(room, dot, *(f"{name} {count(app.started)}" for name, app in p.apps.items()))
         yield "status", self._strip(room, dot, coloured, ascii_only)
         limit = p.limit.removeprefix("Limited by ").rstrip(".")
         yield "limit", _fit(room, dot, *filter(None, [limit, _slowest(p.stages, ascii_only)]))

@@ -1,5 +1,6 @@
 """Settings: declared once in `options`, read by `load`, documented by `python -m gossamer.config`."""
 
+from gossamer.config.apps import AppRule, app_of, with_apps
 from gossamer.config.checks import block_pattern, connect_rule, dns_server, port_range, store_directory, strategy_option
 from gossamer.config.hosts import HostRule
 from gossamer.config.hours import Hours, caps_at, hours
@@ -27,6 +28,7 @@ from gossamer.config.urls import UrlRule
 __all__ = [
     "OPTIONS",
     "AgentConfig",
+    "AppRule",
     "ClusterConfig",
     "Config",
     "FetchConfig",
@@ -44,6 +46,7 @@ __all__ = [
     "StrategyConfig",
     "UrlRule",
     "adopted",
+    "app_of",
     "block_pattern",
     "caps_at",
     "changed",
@@ -63,5 +66,6 @@ __all__ = [
     "store_directory",
     "strategy_option",
     "user_agent",
+    "with_apps",
     "without_login",
 ]

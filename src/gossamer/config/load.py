@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gossamer.config.apps import read_app_rules, write_app_rules
 from gossamer.config.checks import nearest
 from gossamer.config.hosts import read_host_rules, write_host_rules
 from gossamer.config.option import Option
-from gossamer.config.options import FIXED, OPTIONS, SECTIONS, TABLES, Config
+from gossamer.config.options import APPS, FIXED, OPTIONS, SECTIONS, TABLES, Config
 from gossamer.config.pins import read_pins, write_pins
 from gossamer.config.tables import check_intervals
 from gossamer.config.urls import read_url_rules, write_url_rules
@@ -102,8 +103,7 @@ def live_changes(old: Config, new: Config) -> tuple[Config, list[str], list[str]
             sections.setdefault(option.section, {})[option.key] = value
         else:
             others.append(name)
-    if getattr(new, FIXED) != getattr(old, FIXED):
-        others.append(FIXED)
+    others += [name for name in (FIXED, APPS) if getattr(new, name) != getattr(old, name)]
     tables = {name: getattr(new, name) for name in TABLES}
     taken += [name for name, rules in tables.items() if rules != getattr(old, name)]
     changed = {section: dataclasses.replace(getattr(old, section), **values) for section, values in sections.items()}
@@ -118,7 +118,7 @@ def adopted(config: Config, other: Config, names: Iterable[str]) -> Config:
             option = OPTIONS[name]
             sections.setdefault(option.section, {})[option.key] = getattr(getattr(other, option.section), option.key)
     values = {section: dataclasses.replace(getattr(config, section), **new) for section, new in sections.items()}
-    tables = {name: getattr(other, name) for name in (*TABLES, FIXED) if name in names}
+    tables = {name: getattr(other, name) for name in (*TABLES, FIXED, APPS) if name in names}
     found = dataclasses.replace(config, **tables, **values)
     _check_together(found)
     return found
@@ -137,6 +137,7 @@ def to_toml(config: Config) -> str:
             live = " (live)" if option.live else ""
             lines += [f"# {option.help}{live}", f"{key} = {option.kind.write(getattr(values, key))}"]
     lines += [*write_pins(config.partitions), *write_host_rules(config.hosts), *write_url_rules(config.urls)]
+    lines += write_app_rules(config.apps)
     return "\n".join(lines) + "\n"
 
 
@@ -160,7 +161,7 @@ def _from_text(text: str, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
     values = {}
     rules: dict[str, Any] = {}
     try:
-        for name, read_rules in (("hosts", read_host_rules), ("urls", read_url_rules)):
+        for name, read_rules in (("hosts", read_host_rules), ("urls", read_url_rules), (APPS, read_app_rules)):
             rules[name] = read_rules(
                 tables.pop(name, {}), lambda read, value, where: _checked(read, value, f"{file}: {where}")
             )

@@ -9,6 +9,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from gossamer.config.apps import AppRule
 from gossamer.config.hosts import HostRule
 from gossamer.config.option import Option
 from gossamer.config.pins import Pin
@@ -48,6 +49,7 @@ class Config:
     hosts: tuple[HostRule, ...] = ()
     urls: tuple[UrlRule, ...] = ()
     partitions: tuple[Pin, ...] = ()
+    apps: tuple[AppRule, ...] = ()
 
     def to_toml(self) -> str:
         """Every value, with its meaning as a comment; reads back equal."""
@@ -58,8 +60,9 @@ class Config:
 
 TABLES = ("hosts", "urls")  # named by patterns; live
 FIXED = "partitions"  # a table, too: when a crawl is made
+APPS = "apps"  # the same, whenever a crawl is started
 SECTIONS: dict[str, type[Any]] = {
-    field.name: type(field.default) for field in dataclasses.fields(Config) if field.name not in (*TABLES, FIXED)
+    field.name: type(field.default) for field in dataclasses.fields(Config) if field.name not in (*TABLES, FIXED, APPS)
 }
 
 OPTIONS: dict[str, Option] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gossamer.config.apps import APP_OPTIONS
 from gossamer.config.hosts import HOST_OPTIONS
 from gossamer.config.option import Option
 from gossamer.config.options import OPTIONS, SECTIONS
@@ -76,6 +77,23 @@ crawl is made.
 """
 
 
+_APPS = """\
+## [apps.NAME]
+
+[Applications](applications.md) that run on the crawl, and their shares of its speed. `links` and `recrawl` are what the
+crawl does by itself: of these only the share is said. Taken up when a crawl is started.
+
+```toml
+[apps.prices]
+run = "shop.prices:Prices"
+share = 2
+
+[apps.links]
+share = 1
+```
+"""
+
+
 def markdown() -> str:
     parts = [_INTRODUCTION]
     for section, cls in SECTIONS.items():
@@ -83,7 +101,15 @@ def markdown() -> str:
         rows = ["| option | flag | default | meaning | cost |", "|---|---|---|---|---|"]
         rows += [_row(option) for option in OPTIONS.values() if option.section == section]
         parts.append("\n".join(rows) + "\n")
-    parts += [_HOSTS, _meanings(HOST_OPTIONS), _URLS, _meanings(URL_OPTIONS), _PARTITIONS]
+    parts += [
+        _HOSTS,
+        _meanings(HOST_OPTIONS),
+        _URLS,
+        _meanings(URL_OPTIONS),
+        _PARTITIONS,
+        _APPS,
+        _meanings(APP_OPTIONS),
+    ]
     return "\n".join(parts)
 
 

@@ -338,8 +338,8 @@ class ReadOnlyDatabase:
         value: bytes | None = self._rocks.get(key)
         return value
 
-    def scan_visits(self, prefix: bytes) -> Rows:
-        return _scan(self._rocks, prefix, prefix)
+    def scan_visits(self, prefix: bytes, start: bytes = b"") -> Rows:
+        return _scan(self._rocks, start or prefix, prefix)
 
     def host(self, key: bytes) -> bytes | None:
         value: bytes | None = self._hosts.get(key)

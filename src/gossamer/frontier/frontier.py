@@ -25,6 +25,7 @@ from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.moving import Moving
+from gossamer.frontier.parties import SharedSchedule, Shares, level_of
 from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.repeats import Repeats
@@ -44,6 +45,7 @@ from gossamer.rules.yields import Standing
 _HOSTS_AT_ONCE = 64  # brought into memory together
 _EXCLUDED_AT_ONCE = 2000  # visits of a host, in one turn of the loop
 _MOMENT = 0.05  # seconds
+_ASK_AGAIN = 1.0
 _NOT_AGAIN = FreshConfig()
 
 
@@ -63,11 +65,18 @@ class Frontier:
         fresh: FreshConfig = _NOT_AGAIN,
         rate: float = 0.0,
         share: Share | None = None,
+        shares: Shares | None = None,
     ) -> None:
-        """`share`: the part of the web that is this frontier's, if not all of it."""
+        """`share`: the part of the web that is this frontier's, if not all of it. `shares`: of the speed, where several
+        parties have one.
+        """
         self.policy = policy
         self.scope = scope
-        self.schedule = Schedule(policy.domain_connections, policy.address_connections)
+        limits = policy.domain_connections, policy.address_connections
+        self.schedule = Schedule(*limits) if shares is None else SharedSchedule(*limits, shares)
+        self._shared = shares is not None
+        self._asked_again = 0.0  # when hosts on disk that applications asked for are looked for
+        self._next_level = self.schedule.next_level
         self._now = now  # of the last lease: a host with new links is offered as of then
         self._database = Database(path, config.memory)
         self._changes = self._database.visits
@@ -136,6 +145,14 @@ class Frontier:
     def add_source(self, url: str, depth: int, hops: int = 0, listed: bool = False, again: bool = False) -> None:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
+
+    def request(self, urls: list[str], party: int, priority: int) -> int:
+        """Queue what a party asks for, normalised; gives how many of these were not known."""
+        self._intake.resolve()
+        known = self.counts.urls
+        self.add(urls, 0, level_of(party, priority))
+        self._intake.resolve()
+        return self.counts.urls - known
 
     def is_ours(self, url: str) -> bool:
         """Whether it is this agent's and no other's."""
@@ -220,6 +237,8 @@ class Frontier:
             self.revisits.release(now, self.schedule.ready > 0)
         if self.in_order and self._intake.waiting:
             self._intake.resolve()
+        if self._shared:
+            self._call_parties(now)
         visits: list[Visit] = []
         while len(visits) < most:
             host = self.schedule.take(now)
@@ -253,6 +272,15 @@ class Frontier:
             self._settling.offer(host, now)
         return any(host.place is Place.READY for host in hosts)
 
+    def _call_parties(self, now: float) -> None:
+        """No party has to wait with what it has on disk until the others have nothing left."""
+        if now >= self._asked_again:
+            self._asked_again = now + _ASK_AGAIN
+            for host in self._roster.call_asked(_HOSTS_AT_ONCE):
+                self._settling.offer(host, now)
+        if not self.schedule.has_links:
+            self._activate(now, _HOSTS_AT_ONCE)
+
     def _next_visit(self, host: HostQueue, now: float) -> Visit | None:
         manners = host.manners
         excluded = 0
@@ -260,7 +288,7 @@ class Frontier:
             if excluded >= _EXCLUDED_AT_ONCE:
                 host.due = now + _MOMENT  # others are next
                 break
-            level = host.next_level(self.revisits.share)
+            level = self._next_level(host, self.revisits.share)
             entry = level.peek()
             if entry is None:
                 self._roster.refill(host, level)

@@ -253,8 +253,8 @@ class HostQueue:
     __slots__ = (
         "added_delay", "address", "burst", "closed", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures",
         "fresh", "front", "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages",
-        "place", "prefix", "robots", "robots_at", "robots_failing", "spot", "trouble", "turn", "twins", "visits",
-        "yields",
+        "party", "place", "prefix", "robots", "robots_at", "robots_failing", "spot", "trouble", "turn", "twins",
+        "visits", "yields",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -273,6 +273,7 @@ class HostQueue:
         self.failed_at = 0.0
         self.burst = 0  # visits since its last rest
         self.turn = 0
+        self.party = 0  # whom its next visit is for, where several parties share a crawl
         self.address = ""  # where it was last found, for this run
         self.groups: tuple[str, ...] = ()  # what limits it besides itself: its domain, its address
         self.origins: list[Origin] = []
@@ -337,7 +338,7 @@ class HostQueue:
         """Some entry is not leased."""
         for level in self.levels.values():  # asked several times a visit: no generator, no property
             if (level.returned or level.more or level.next_chunk() is not None) and (
-                level.priority < keys.ASIDE or not self.manners.skips
+                level.priority != keys.ASIDE or not self.manners.skips
             ):
                 return True
         return False
@@ -376,8 +377,8 @@ class HostQueue:
         """
         if len(self.levels) == 1:
             return next(iter(self.levels.values()))
-        last = keys.LAST if self.manners.skips else keys.ASIDE
-        waiting = [level for priority, level in sorted(self.levels.items()) if priority <= last and level.waits]
+        aside = keys.ASIDE if self.manners.skips else -1
+        waiting = [level for priority, level in sorted(self.levels.items()) if priority != aside and level.waits]
         self.turn += 1
         if len(waiting) > 1 and waiting[0].visits_again and int(self.turn * share) == int((self.turn - 1) * share):
             del waiting[0]

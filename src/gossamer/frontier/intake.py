@@ -125,7 +125,7 @@ class Intake:
             if by_url is not None:
                 fixed = by_url.priority(url, fixed)
             if fixed >= 0:
-                priority = fixed
+                priority = priority & -keys.ASKED | fixed  # whose it is stays
             entry = keys.pack_entry(depth, 0, hops, origin.scheme, path)
             if domain_hosts is not None:
                 self._enqueue(origin, [entry], priority)  # at once: from here on its host is a known one

@@ -174,7 +174,7 @@ class Intervals:
 
 def has_new(host: HostQueue) -> bool:
     """Something else waits for a host than what is due."""
-    return any(level.waits for priority, level in host.levels.items() if FIRST < priority < keys.ASIDE)
+    return any(level.waits for priority, level in host.levels.items() if priority not in (FIRST, keys.ASIDE))
 
 
 def bounds_of(config: FreshConfig, policy: Policy, manners: Manners, url: str) -> Bounds:

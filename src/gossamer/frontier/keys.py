@@ -36,6 +36,8 @@ SCHEMES = {"http": "p", "https": "s"}
 SCHEME_NAMES = {code: name for name, code in SCHEMES.items()}
 ELSEWHERE = 0xFFFF  # instead of the number of a file: another agent has stored it
 LAST, ASIDE = 9, 10  # priorities: after everything else; not at all, while repetitions are skipped
+PARTY_BITS = 4  # of a priority: above these it says whose the entry is (`parties`)
+ASKED = 1 << PARTY_BITS  # the first priority of what applications ask for
 EPOCH_BITS = 25  # of a number: that many numbers share an epoch, so the index holds a host once for some million URLs
 
 # state, depth, status, fetched_at, tries; file, offset and length in the store; digest, changes seen
@@ -333,6 +335,11 @@ def index_key(priority: int, epoch: int, prefix: bytes) -> bytes:
     name = prefix[2:-1]
     # By hash, so that the many hosts of a domain do not come in a row (P7).
     return _INDEX.pack(INDEX, priority, epoch, crc32(name)) + name
+
+
+def index_start(priority: int) -> bytes:
+    """Places in the index of this priority and those after it come from here on."""
+    return INDEX + bytes((priority,))
 
 
 def indexed_priority(key: bytes) -> int:

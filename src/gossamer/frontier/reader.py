@@ -63,7 +63,7 @@ class Waiting(msgspec.Struct):
     @property
     def aside(self) -> bool:
         """It is not visited, while repetitions are skipped."""
-        return self.priority >= keys.ASIDE
+        return self.priority == keys.ASIDE
 
 
 class HostCounts(msgspec.Struct, gc=False):
@@ -112,7 +112,7 @@ def _facts(prefix: int, rows: Iterable[tuple[bytes, bytes]], wanted: str = "") -
             facts.queued += chunk.left
             if rest[0] == FIRST:
                 facts.revisits += sum(keys.is_revisit(entry) for entry in chunk.entries if entry)
-            elif rest[0] >= keys.ASIDE:
+            elif rest[0] == keys.ASIDE:
                 facts.aside += chunk.left
         elif kind == keys.NOTES:
             facts.notes = read_notes(value)
@@ -149,6 +149,12 @@ class FrontierReader:
     def metas(self, prefix: str) -> list[bytes]:
         """What was committed under names that begin so."""
         return [value for _, value in self._database.scan_visits(keys.META + prefix.encode())]
+
+    def meta_rows(self, prefix: str, after: str) -> Iterator[tuple[str, bytes]]:
+        """What was committed under names that begin so, without that beginning, from one of these on."""
+        start = keys.META + prefix.encode()
+        for key, value in self._database.scan_visits(start, start + after.encode()):
+            yield key[len(start) :].decode(), value
 
     def counts(self) -> Counts:
         stored = self.meta("counts")

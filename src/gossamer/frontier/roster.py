@@ -130,7 +130,9 @@ class Roster:
 
     def enter(self, origin: Origin, priority: int) -> HostQueue | None:
         """The host of an origin, which is on disk, if there is room in memory and nobody waits for it."""
-        if not (self.on_disk or self.full) or (priority < _URGENT and len(self.hosts) < 2 * self._limit):
+        if not (self.on_disk or self.full) or (
+            (priority < _URGENT or priority >= keys.ASKED) and len(self.hosts) < 2 * self._limit
+        ):
             return self._load(origin.name)
         return None
 
@@ -324,9 +326,10 @@ class Roster:
             self._left = self._left_up = self._again = False
         for looked_at, (key, _) in enumerate(self._database.scan_hosts(self._cursor, keys.INDEX), 1):
             self._cursor = key + b"\0"
-            if keys.indexed_priority(key) >= keys.ASIDE and self._policy.skips_everywhere:
-                self._left = True  # and so are all that come after
-                break
+            if keys.indexed_priority(key) == keys.ASIDE and self._policy.skips_everywhere:
+                self._left = True  # and so are all of this priority
+                self._cursor = keys.index_start(keys.ASIDE + 1)
+                return found or self.call(now, most)
             name = keys.indexed_host(key)
             if name not in self.hosts and (host := self._awake(name, now)) is not None:
                 found.append(host)
@@ -339,6 +342,20 @@ class Roster:
         self.busy = self._left_up or self._again or bool(self._late)
         if not found:
             self._look_again = now + _LOOK_AGAIN
+        return found
+
+    def call_asked(self, most: int) -> list[HostQueue]:
+        """Up to `most` hosts on disk that applications have asked for something of: those of the index that come last,
+        and whose parties have shares that must not wait for all others.
+        """
+        most = min(most, 2 * self._limit - len(self.hosts))
+        found: list[HostQueue] = []
+        for key, _ in self._database.scan_hosts(keys.index_start(keys.ASKED), keys.INDEX):
+            if len(found) >= most:
+                break
+            name = keys.indexed_host(key)
+            if name not in self.hosts and (host := self._awake(name, self.now)) is not None:
+                found.append(host)
         return found
 
     def _awake(self, name: str, now: float) -> HostQueue | None:
@@ -443,7 +460,7 @@ class Roster:
         excess = len(self.hosts) - self._limit - len(victims)
         if excess > 0:
             others.reverse()
-            victims += sorted(others, key=lambda host: -host.first()[0])[:excess]  # the least urgent first
+            victims += sorted(others, key=_urgency)[:excess]  # the least urgent first
         for host in victims:
             if host.place is not Place.IDLE:
                 self._somebody_waits()
@@ -481,6 +498,12 @@ class Roster:
         absent = [text for text, origin in self.origins.items() if origin.host is None]
         for text in absent[: _ORIGINS_AT_HAND // 2]:
             del self.origins[text]
+
+
+def _urgency(host: HostQueue) -> tuple[bool, int]:
+    """The least urgent come first; what was asked for is never among those while there are others."""
+    priority, _ = host.first()
+    return priority >= keys.ASKED, -priority
 
 
 def _chunk(key: bytes, value: bytes, below: int, besides: Sequence[int]) -> Chunk:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Callable
 from heapq import heappop, heappush
 
-from gossamer.frontier.hosts import HostQueue, Place
+from gossamer.frontier.hosts import HostQueue, Level, Place
+from gossamer.frontier.keys import ASIDE
 
-_A_LOWER_LEVEL_EVERY = 16  # picks: a level that starves still moves
+A_LOWER_LEVEL_EVERY = 16  # picks: a level that starves still moves
 _SPREAD = 64  # places in the order between two ready hosts of a domain
 _TURNS = (1 << 24) - 1
 _SITES = "s"  # instead of a domain or address: who waits until another host is finished
@@ -34,6 +36,8 @@ class Schedule:
         self._in_hand: dict[str, int] = {}  # "d example.org", "a 192.0.2.7" -> visits
         self._held: dict[str, deque[HostQueue]] = {}
         self._ready_of: dict[str, int] = {}  # domain -> its hosts that are ready
+        self._first: Callable[[HostQueue], tuple[int, int]] = HostQueue.first
+        self.next_level: Callable[[HostQueue, float], Level] = HostQueue.next_level
         self._turn = 0
         self._picks = 0
         self.ready = 0
@@ -64,6 +68,11 @@ class Schedule:
     def next_due(self) -> float | None:
         return self._waiting[0] if self._waiting else None
 
+    @property
+    def has_links(self) -> bool:
+        """A host is ready for what the pages of the crawl lead to."""
+        return any(priority <= ASIDE for priority in self._ready)
+
     def offer(self, host: HostQueue, now: float, down: bool = False) -> None:
         """This host has entries that wait, and is in no place."""
         if host.due > now:
@@ -74,7 +83,7 @@ class Schedule:
             else:
                 self.waiting += 1
             return
-        priority, number = host.first()
+        priority, number = self._first(host)
         if host.manners.priority >= 0:
             priority = host.manners.rank(priority)
         host.place = Place.READY
@@ -230,7 +239,7 @@ class Schedule:
         else:
             order = sorted(levels)
             self._picks += 1
-            turn, rest = divmod(self._picks, _A_LOWER_LEVEL_EVERY)
+            turn, rest = divmod(self._picks, A_LOWER_LEVEL_EVERY)
             priority = order[0] if rest else order[1 + turn % (len(order) - 1)]
         heap = levels[priority]
         place = heappop(heap)

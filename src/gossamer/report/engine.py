@@ -70,6 +70,11 @@ class Engine:
         """Lines of JSON into a file of the kind that its name says."""
         self.copy(f"SELECT * FROM {lines_of(lines, columns)}", out)
 
+    def convert_lines(self, lines: Path, out: Path) -> None:
+        """Lines of JSON of any columns into Parquet. All lines are looked at for the kinds of their values."""
+        options = "format='newline_delimited', sample_size=-1, maximum_object_size=8388608"
+        self.copy(f"SELECT * FROM read_json({literal(lines)}, {options})", out)
+
     def copy(self, query: str, out: Path, kind: str = ".parquet") -> None:
         """The answer into a file. It is on the disk, under another name, before it has its own."""
         fresh = out.with_name(f".{out.name}.new")

@@ -29,8 +29,8 @@ class PageWords(NamedTuple):
     anchors: Mapping[str, Anchor]  # by the URL that they lead to
 
 
-class Request(NamedTuple):
-    """A URL that a strategy asks for. One that waits already comes earlier from now on, if `raises` says so."""
+class Pick(NamedTuple):
+    """A URL that a strategy picks. One that waits already comes earlier from now on, if `raises` says so."""
 
     url: str
     priority: int = USUAL_PRIORITY
@@ -148,7 +148,7 @@ class Strategy:
         """In how many seconds to visit a page again, where a crawl does that; None leaves it to the crawl."""
         return None
 
-    def requests(self, now: float, idle: bool) -> Iterable[Request]:
+    def requests(self, now: float, idle: bool) -> Iterable[Pick]:
         """What to visit besides, asked in each commit; `idle`: nothing is left to visit."""
         return ()
 

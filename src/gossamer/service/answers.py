@@ -184,6 +184,31 @@ class Health(msgspec.Struct):
     missing: list[str] = []
 
 
+class RequestResult(msgspec.Struct):
+    """A request, and how its URL stands now: `queued`, `fetched`, `dead` or `excluded`, with the `reason` of the last
+    two. `content` leads to the stored bytes, where there are some; `file`, `offset` and `length` say where in WARC.
+    """
+
+    url: str
+    app: str
+    asked_at: Moment | None
+    state: str
+    status: int
+    fetched_at: Moment | None
+    reason: str
+    content: str
+    file: int | None
+    offset: int | None
+    length: int | None
+
+
+class ResultsAnswer(msgspec.Struct):
+    """In the order of asking. `next` is the cursor of those that follow; empty where there are none yet."""
+
+    results: list[RequestResult]
+    next: str
+
+
 SCHEMAS = (
     ProblemDocument,
     SearchAnswer,
@@ -193,6 +218,7 @@ SCHEMAS = (
     HostsAnswer,
     DomainsAnswer,
     Explained,
+    ResultsAnswer,
     Health,
     *command_answers.SCHEMAS,
     *watch_answers.SCHEMAS,

@@ -19,6 +19,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import best
 from gossamer.agent.index_status import status_of_all
 from gossamer.agent.metrics import Metric
+from gossamer.agent.results import ResultsPart
 from gossamer.agent.together import merge
 from gossamer.config import Config, load
 from gossamer.frontier.outlook import HostEstimate
@@ -166,6 +167,9 @@ class ClusterView:
 
     def newest_changes(self, limit: int, wish: Wish) -> tuple[list[ChangedPage], bool]:
         return newest_together(list(self._some(ask.AskNewest(limit, wish)).values()), limit)
+
+    def results(self, tag: str, cursor: str, limit: int) -> ResultsPart:
+        raise Problem(409, "This crawl has several agents, and requests are for crawls of one.")
 
     def metrics(self) -> list[Metric]:
         found = self._some(ask.AskMetrics())

@@ -33,6 +33,23 @@ class SeedsAnswer(msgspec.Struct):
     refused: list[RefusedSeed]
 
 
+class RefusedRequest(msgspec.Struct):
+    url: str
+    why: str
+
+
+class RequestsAnswer(msgspec.Struct):
+    """How many requests are `new`, `known` already and `left_out`; the first of these in `refused`."""
+
+    text: str
+    running: bool
+    later: bool
+    new: int
+    known: int
+    left_out: int
+    refused: list[RefusedRequest]
+
+
 class BlocklistAnswer(msgspec.Struct):
     patterns: list[str]
 
@@ -41,4 +58,4 @@ class ChangesAnswer(msgspec.Struct):
     changes: list[Change]
 
 
-SCHEMAS = (CommandAnswer, SeedsAnswer, BlocklistAnswer, ChangesAnswer, Limits)
+SCHEMAS = (CommandAnswer, SeedsAnswer, RequestsAnswer, BlocklistAnswer, ChangesAnswer, Limits)

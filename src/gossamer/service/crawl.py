@@ -13,6 +13,7 @@ from gossamer.agent.changes import ChangedPage, ChangesPart, Wish
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.index_status import IndexStatus
 from gossamer.agent.metrics import Metric
+from gossamer.agent.results import ResultsPart
 from gossamer.config import Config
 from gossamer.frontier.outlook import HostEstimate
 from gossamer.index import Answer, DomainCount, Hit, IndexSize
@@ -110,6 +111,9 @@ class Crawl(Protocol):
     def changes(self, cursor: str, since: float, limit: int, wish: Wish) -> ChangesPart: ...
 
     def newest_changes(self, limit: int, wish: Wish) -> tuple[list[ChangedPage], bool]: ...
+
+    def results(self, tag: str, cursor: str, limit: int) -> ResultsPart:
+        """What became of the requests with a tag."""
 
     def metrics(self) -> list[Metric]: ...
 

@@ -18,6 +18,7 @@ from gossamer.agent.changes import ChangedPage, Changes, ChangesPart, Wish
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
 from gossamer.agent.metrics import Metric, metrics_of
+from gossamer.agent.results import ResultsPart, read_results
 from gossamer.config import Config, load
 from gossamer.errors import GossamerError
 from gossamer.frontier.outlook import HostEstimate
@@ -132,6 +133,9 @@ class CrawlView:
         pages = self._pages()
         found = (pages.by_place(capture.stored) for capture in self.history(url)[0])
         return next((page for page in found if page is not None and page.url == url), None)
+
+    def results(self, tag: str, cursor: str, limit: int) -> ResultsPart:
+        return read_results(self.frontier(), tag, cursor, limit)
 
     def metrics(self) -> list[Metric]:
         return metrics_of(self.directory, self.frontier())

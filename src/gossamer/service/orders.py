@@ -18,6 +18,17 @@ class SeedsOrder(_Order):
     priority: Annotated[int, Field(ge=0, le=9, description="0 comes first, 9 last.")] = 4
 
 
+class RequestOrder(_Order):
+    url: Annotated[str, Field(max_length=4096)]
+    priority: Annotated[int, Field(ge=0, le=9, description="0 comes first, 9 last.")] = 4
+    tag: Annotated[str, Field(max_length=100, description="By which its result is found; empty: by none.")] = ""
+
+
+class RequestsOrder(_Order):
+    requests: Annotated[list[RequestOrder], Field(min_length=1, max_length=1000)]
+    app: Annotated[str, Field(max_length=40, description="On whose share; empty: the crawl's own links.")] = ""
+
+
 class PatternOrder(_Order):
     pattern: Annotated[_Text, Field(description="example.org, *.example.org or example.org/forum/.")]
 

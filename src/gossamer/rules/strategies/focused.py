@@ -15,7 +15,7 @@ from gossamer.model.url import host_of, normalize
 from gossamer.rules.strategies.learner import Learner, hashed
 from gossamer.rules.strategies.ranks import Ranks
 from gossamer.rules.strategies.topic import Topic, words_in
-from gossamer.rules.strategy import Anchor, Request, SeenPage, Strategy, StrategyOption
+from gossamer.rules.strategy import Anchor, Pick, SeenPage, Strategy, StrategyOption
 
 _REMEMBERED: Final = 50_000  # links whose pages have not come yet
 _RAISED: Final = 5_000
@@ -91,7 +91,7 @@ class Focused(Strategy):
         self._learner = Learner() if learn else None
         self._ranks = Ranks()
         self._links: OrderedDict[str, tuple[int, tuple[int, ...]]] = OrderedDict()  # priority and features
-        self._raised: dict[str, Request] = {}
+        self._raised: dict[str, Pick] = {}
         self._pages = self._relevant = self._saved = 0
         self._lately: deque[bool] = deque(maxlen=_LATELY)
 
@@ -171,10 +171,10 @@ class Focused(Strategy):
         elif priority < known[0]:
             self._links[url] = priority, features
             if priority <= known[0] - _BETTER and len(self._raised) < _RAISED:
-                self._raised[url] = Request(url, priority, depth)
+                self._raised[url] = Pick(url, priority, depth)
         return priority
 
-    def requests(self, now: float, idle: bool) -> Iterable[Request]:
+    def requests(self, now: float, idle: bool) -> Iterable[Pick]:
         """Links that promise more than when they were found."""
         raised, self._raised = self._raised, {}
         return [] if idle else raised.values()

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from zlib import crc32
 
 from gossamer.config.kinds import Whole
-from gossamer.rules.strategy import Request, SeenPage, Strategy, StrategyOption
+from gossamer.rules.strategy import Pick, SeenPage, Strategy, StrategyOption
 
 _FIRST, _LAST, _MIDDLE = 1, 8, 4  # priorities
 _OWN: Final = 1.0  # what every page gives away, whatever it was given
@@ -47,7 +47,7 @@ class Importance(Strategy):
         self._visited = bytearray(size)
         self._unit = 1.0  # what 1 is now: it grows, instead of everything else becoming less
         self._mean = 1.0  # of what a link has, in units of now
-        self._raised: dict[str, Request] = {}
+        self._raised: dict[str, Pick] = {}
         self._pages = self._saved = self._raises = 0
 
     def order(self, page: SeenPage) -> list[int | None]:
@@ -83,9 +83,9 @@ class Importance(Strategy):
 
     def _raise(self, url: str, priority: int, depth: int) -> None:
         if len(self._raised) < _PENDING:
-            self._raised[url] = Request(url, priority, depth)
+            self._raised[url] = Pick(url, priority, depth)
 
-    def requests(self, now: float, idle: bool) -> Iterable[Request]:
+    def requests(self, now: float, idle: bool) -> Iterable[Pick]:
         chosen = list(islice(self._raised.items(), _AT_ONCE))
         for url, _ in chosen:
             del self._raised[url]

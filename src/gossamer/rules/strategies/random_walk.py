@@ -15,7 +15,7 @@ import msgspec
 from gossamer.config.kinds import Decimal, Whole
 from gossamer.model.url import host_of
 from gossamer.rules.strategies.met import Met, MetPage
-from gossamer.rules.strategy import Request, SeenPage, Strategy, StrategyOption
+from gossamer.rules.strategy import Pick, SeenPage, Strategy, StrategyOption
 
 _FIRST: Final = 1  # priority: what a walker waits for comes before all else
 _PATIENCE: Final = 60.0  # seconds that a walker waits for a page
@@ -62,7 +62,7 @@ class RandomWalk(Strategy):
         self._met = Met(links, self._random)
         self._walkers = [_Walker() for _ in range(walkers)]
         self._waiting: dict[str, list[_Walker]] = {}
-        self._requests: list[Request] = []
+        self._requests: list[Pick] = []
         self._steps = self._jumps = 0
         self._estimate = 0.0
 
@@ -134,7 +134,7 @@ class RandomWalk(Strategy):
                 if target not in self._waiting and len(met) + len(self._waiting) >= self._most_pages:
                     return  # as many as there may be are on their way
                 self._wait(walker, target, now)
-                self._requests.append(Request(target, _FIRST, met.depth(walker.at) + 1))
+                self._requests.append(Pick(target, _FIRST, met.depth(walker.at) + 1))
                 return
             self._follow_to(walker, target)
 
@@ -154,7 +154,7 @@ class RandomWalk(Strategy):
     def missed(self, url: str, now: float) -> None:
         self._give_up(url, self._waiting.pop(url, []), now)
 
-    def requests(self, now: float, idle: bool) -> Iterable[Request]:
+    def requests(self, now: float, idle: bool) -> Iterable[Pick]:
         """Walkers that wait in vain turn back."""
         for url, here in list(self._waiting.items()):
             if idle or now - here[0].since > _PATIENCE:

@@ -173,6 +173,10 @@ def _agents(found: Board, picture: Picture, order: str) -> None:
         add("index", picture.index_taken.core, picture.index_taken.memory, state, lag=lag)
     state = progress.beside.get("service", "") if running else ""
     add("service", picture.service_taken.core, picture.service_taken.memory, state or "running")
+    for name, app in progress.apps.items():
+        if app.state:
+            state = f"{app.state if running else 'not running'}, {numbers.count(app.started)} visits"
+            add(f"app {name}", 0.0, 0, f"{state}, {numbers.count(app.records)} records")
     if order != "process":
         rows.sort(key=lambda row: row[1] if order == "memory" else row[0], reverse=True)
     _rows(found, "agent", [row for *_, row in rows], ("name", "state", "core", "memory", "partitions", "lag"), AGENTS)

@@ -8,13 +8,23 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from gossamer.agent import Control
+from gossamer.agent.application import Request as Asked
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer
+from gossamer.errors import ConfigError
 from gossamer.service.answers import answering, json_answer
 from gossamer.service.callers import Caller, needs
-from gossamer.service.command_answers import BlocklistAnswer, ChangesAnswer, CommandAnswer, RefusedSeed, SeedsAnswer
+from gossamer.service.command_answers import (
+    BlocklistAnswer,
+    ChangesAnswer,
+    CommandAnswer,
+    RefusedRequest,
+    RefusedSeed,
+    RequestsAnswer,
+    SeedsAnswer,
+)
 from gossamer.service.commanding import commanding
-from gossamer.service.orders import HostOrder, LimitsOrder, PatternOrder, PriorityOrder, SeedsOrder
+from gossamer.service.orders import HostOrder, LimitsOrder, PatternOrder, PriorityOrder, RequestsOrder, SeedsOrder
 from gossamer.service.problems import Problem
 from gossamer.service.request_crawl import crawl_of
 
@@ -49,6 +59,21 @@ def seeds(request: Request, caller: Admin, order: SeedsOrder) -> Response:
         new, known, left_out = (facts.get(name, 0) for name in ("new", "known", "left_out"))
         said = SeedsAnswer(answer.text, control.running, answer.later, new, known, left_out, refused)
         return json_answer(said)
+
+
+@router.post("/requests", **answering(RequestsAnswer, 404, 409, 413))
+def requests(request: Request, caller: Admin, order: RequestsOrder) -> Response:
+    """Ask for pages; `GET /api/v1/results` says by their tags what became of them."""
+    with commanding(request, caller) as control:
+        try:
+            asked = [Asked(each.url, each.priority, each.tag) for each in order.requests]
+        except ValueError as error:
+            raise ConfigError(f"requests: {error}") from None
+        answer = control.request(asked, order.app)
+        facts = answer.facts
+        refused = [RefusedRequest(**each) for each in facts.get("refused", [])]
+        new, known, left_out = (facts.get(name, 0) for name in ("new", "known", "left_out"))
+        return json_answer(RequestsAnswer(answer.text, control.running, answer.later, new, known, left_out, refused))
 
 
 @router.get("/limits", **answering(Limits, 404))

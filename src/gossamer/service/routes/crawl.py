@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Response
 
 from gossamer.agent import Explanation, Progress
-from gossamer.errors import SeedError
+from gossamer.agent.results import Result
+from gossamer.errors import CursorError, SeedError
 from gossamer.frontier.outlook import HostEstimate
 from gossamer.frontier.reader import HostCounts
 from gossamer.service.answers import (
@@ -15,6 +17,8 @@ from gossamer.service.answers import (
     HostEntry,
     HostsAnswer,
     IndexState,
+    RequestResult,
+    ResultsAnswer,
     Status,
     answering,
     json_answer,
@@ -54,6 +58,31 @@ def hosts(
     fresh = view.freshness(host.name for host in part.hosts)
     entries = [_entry(host, fresh.get(host.name)) for host in part.hosts]
     return json_answer(HostsAnswer(entries, part.total, part.complete, part.next, list(view.missing)))
+
+
+@router.get("/results", **answering(ResultsAnswer, 404, 409))
+def results(
+    view: View,
+    tag: Annotated[str, Query(min_length=1, max_length=100, description="With which the requests were made.")],
+    limit: Annotated[int, Query(ge=1, le=1000, description="Requests at most.")] = 100,
+    cursor: Annotated[str, Query(max_length=20, description="`next` of the answer before.")] = "",
+) -> Response:
+    """What became of the requests with a tag, in the order of asking."""
+    try:
+        part = view.results(tag, cursor, limit)
+    except CursorError as error:
+        raise Problem(422, str(error)) from error
+    return json_answer(ResultsAnswer(list(map(_result, part.results)), part.next))
+
+
+def _result(found: Result) -> RequestResult:
+    stored = found.stored
+    place = (None, None, None) if stored is None else (stored.file, stored.offset, stored.length)
+    content = "" if stored is None else "/api/v1/pages/content?" + urlencode({"url": found.url})
+    times = moment(found.asked_at), moment(found.fetched_at)
+    return RequestResult(
+        found.url, found.app, times[0], found.state.name.lower(), found.status, times[1], found.reason, content, *place
+    )
 
 
 def _entry(host: HostCounts, fresh: HostEstimate | None) -> HostEntry:

@@ -1,0 +1,29 @@
+"""What applications of a crawl have done, read from outside while it runs or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gossamer.agent.app_note import folder_of, read_note
+from gossamer.agent.asked import ASKED, read_book
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.parts import opened
+from gossamer.agent.progress import AppFigures
+from gossamer.agent.running_app import figures_of
+from gossamer.errors import DamagedError
+
+
+def read_apps(home: Path) -> dict[str, AppFigures]:
+    """By name, as of the last commits of the crawl and of each."""
+    with opened(home) as parts:
+        book = read_book(parts[0].frontier.meta(ASKED))
+        states = parts[0].progress.beside if CrawlDir(home).in_use() else {}
+    found = {}
+    for name, party in book.parties.items():
+        try:
+            note = read_note(folder_of(home, name))
+            state = states.get(f"app {name}") or (f"stopped: {note.why}" if note.why else "")
+        except DamagedError as error:
+            note, state = None, str(error)
+        found[name] = figures_of(party, note, state)
+    return found

@@ -1,0 +1,49 @@
+"""An application tried on what is stored: nothing is visited, and nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gossamer.agent.app_runner import is_wanted, wanted_page
+from gossamer.agent.application import Application, AppPage, Request, Wants, Yielded
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.follower import Committed
+from gossamer.agent.pages import PageReader
+from gossamer.errors import AppError
+from gossamer.store import Capture, Captures
+
+_AT_ONCE = 64  # pages
+
+
+def trial(home: Path, application: Application, pages: int) -> Iterator[dict[str, Any]]:
+    """What it would ask for (`{"request": …}`) and record (`{"record": …}`), from the first stored page on."""
+    directory = CrawlDir(home)
+    directory.check_readable()
+    captures = Captures(directory.warc).after({}, Committed(directory).now())
+    try:
+        yield from map(_shown, application.begin())
+        with PageReader(home) as reader:
+            found = islice(_pages(application.wants, captures, reader), pages)
+            while batch := list(islice(found, _AT_ONCE)):
+                yield from map(_shown, application.pages(batch) or ())
+    except Exception as error:  # whatever it is, it is the application's
+        raise AppError(f"{type(error).__name__}: {error}") from error
+
+
+def _pages(wants: Wants, captures: Iterable[Capture], reader: PageReader) -> Iterator[AppPage]:
+    for capture in captures:
+        if is_wanted(wants, capture):
+            page = wanted_page(wants, capture, reader.by_place(capture.stored))
+            if page is not None:
+                yield page
+
+
+def _shown(found: Yielded) -> dict[str, Any]:
+    if isinstance(found, Request):
+        return {"request": msgspec.to_builtins(found)}
+    return {"record": dict(found)}

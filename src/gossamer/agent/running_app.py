@@ -1,0 +1,45 @@
+"""What a crawl knows of the applications beside it, and what they have done, by both accounts: its own, and theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from gossamer.agent.app_note import AppNote
+from gossamer.agent.asked import Party
+from gossamer.agent.progress import AppFigures
+from gossamer.store import StorePosition
+
+
+class RunningApp(Protocol):
+    """An application in a process, or in a thread."""
+
+    name: str
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def app(self) -> str: ...
+    @property
+    def failed(self) -> bool: ...
+    def note(self) -> AppNote: ...
+    async def keep_running(self) -> None: ...
+
+
+def is_behind(running: RunningApp, position: StorePosition) -> bool:
+    """Whether it may still ask for something because of what is stored."""
+    return not running.failed and running.note().position != position
+
+
+def app_figures(parties: Mapping[str, Party], running: Sequence[RunningApp]) -> dict[str, AppFigures]:
+    by_name = {each.app: each for each in running}
+    return {
+        name: figures_of(party, by_name[name].note(), by_name[name].state) if name in by_name else figures_of(party)
+        for name, party in parties.items()
+    }
+
+
+def figures_of(party: Party, note: AppNote | None = None, state: str = "") -> AppFigures:
+    pages, records = (note.pages, note.records.count) if note is not None else (0, 0)
+    asked = party.asked, party.new, party.left_out
+    return AppFigures(party.share, party.started, party.fetched, party.failed, *asked, pages, records, state)

@@ -1,0 +1,192 @@
+"""Applications that run on a crawl: tables named by the application, `[apps.prices]`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gossamer.config.checks import nearest
+from gossamer.config.kinds import Choice, Decimal, Duration, Kind, Size, to_toml
+from gossamer.config.tables import Checked, named
+
+MOST_APPS: Final = 14  # at a time and in the life of a crawl: the frontier has room for no more owners
+LINKS: Final = "links"  # what the pages of the crawl lead to
+RECRAWL: Final = "recrawl"  # visits that are made again (`fresh.keep_fresh`)
+OWN_PARTIES: Final = (LINKS, RECRAWL)  # have a share, too, and are no applications
+_LONGEST_OPTIONS: Final = 100_000  # letters of JSON
+_is_name = re.compile(r"[a-z][a-z0-9_-]{0,39}").fullmatch
+_is_class = re.compile(r"[A-Za-z_][\w.]{0,199}:[A-Za-z_]\w{0,99}").fullmatch
+_is_entry_point = re.compile(r"[a-z][a-z0-9_-]{0,39}").fullmatch
+
+
+class _Code(Kind[str]):
+    """Where the class of an application is found."""
+
+    def read(self, value: object) -> str:
+        if not isinstance(value, str) or not (_is_class(value) or _is_entry_point(value)):
+            raise ValueError("package.module:Class, or the name of an installed application")
+        return value
+
+
+class _Table(Kind[str]):
+    """Values of any names, handed to the application as they are; kept as JSON, so that settings stay unchangeable."""
+
+    def read(self, value: object) -> str:
+        if isinstance(value, str):  # as it is kept
+            value = json.loads(value)
+        if not isinstance(value, dict):
+            raise ValueError("a table: {words = 10}")
+        try:
+            text = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+        except (TypeError, ValueError):
+            raise ValueError("made of texts, numbers, true and false, lists and tables") from None
+        if len(text) > _LONGEST_OPTIONS:
+            raise ValueError(f"short enough: {_LONGEST_OPTIONS:,} letters are the most")
+        return text
+
+    def write(self, value: str) -> str:
+        return _inline(json.loads(value))
+
+
+def _inline(value: object) -> str:
+    if isinstance(value, dict):
+        inside = ", ".join(f"{to_toml(key)} = {_inline(each)}" for key, each in value.items() if each is not None)
+        return "{" + inside + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return to_toml(value)
+
+
+@dataclass(frozen=True, slots=True)
+class AppRule:
+    """One application; or, without `run`, another program that asks for pages over HTTP under this name; or what the
+    crawl does by itself (`links`, `recrawl`), of which only the share is said.
+    """
+
+    name: str
+    run: str = ""
+    share: float = 1.0
+    format: str = "jsonl"
+    timeout: float = 60.0
+    memory: int = 1_000_000_000
+    options: str = "{}"
+
+    @property
+    def is_party(self) -> bool:
+        """The crawl itself, and no application."""
+        return self.name in OWN_PARTIES
+
+
+# Key, how it is read, and what it means; docs/configuration.md is made from this.
+APP_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
+    "run": (
+        _Code(),
+        "The class, `package.module:Class`, or the name under which it is installed (entry point `gossamer.apps`). "
+        "Without it another program asks under this name, over HTTP.",
+    ),
+    "share": (Decimal(0.001, 1000), "Its share of the requests that are started, compared with those of the others."),
+    "format": (Choice("jsonl", "parquet"), "How its records are kept, below `apps/NAME` in the crawl's directory."),
+    "timeout": (Duration(1), "The longest that one batch of pages may take; it is stopped then."),
+    "memory": (Size(100_000_000), "The most memory that its process may take."),
+    "options": (_Table(), "Handed to the class as keyword arguments: `{words = 10}`."),
+}
+
+
+def read_app_rules(tables: Any, checked: Checked) -> tuple[AppRule, ...]:
+    if not isinstance(tables, dict):
+        raise ValueError("apps is a section: write [apps.NAME] and its options below it")
+    rules = []
+    for name, table in tables.items():
+        where = named("apps", name)
+        check_app_name(name, where)
+        if not isinstance(table, dict):
+            raise ValueError(f"{where} is a table: write {where} and its options below it")
+        known = ("share",) if name in OWN_PARTIES else tuple(APP_OPTIONS)
+        for key in table:
+            if key not in known:
+                near = nearest(key, known) or f"; known are {', '.join(known)}"
+                raise ValueError(f"{where} unknown option {key!r}{near}")
+        rules.append(
+            AppRule(
+                name,
+                **{key: checked(APP_OPTIONS[key][0].read, value, f"{where} {key}") for key, value in table.items()},
+            )
+        )
+    check_app_rules(rules)
+    return tuple(rules)
+
+
+def check_app_name(name: str, where: str) -> None:
+    if not _is_name(name):
+        raise ValueError(f"{where} {name!r} is no name: up to 40 of a-z, 0-9, - and _, a letter first")
+
+
+def check_app_rules(rules: Iterable[AppRule]) -> None:
+    if sum(not rule.is_party for rule in rules) > MOST_APPS:
+        raise ValueError(f"[apps] has more than {MOST_APPS} applications, which is the most of one crawl")
+
+
+def write_app_rules(rules: tuple[AppRule, ...]) -> list[str]:
+    lines = []
+    usual = AppRule("")
+    for rule in rules:
+        lines += ["", f"[apps.{to_toml(rule.name)}]"]
+        for key, (kind, _) in APP_OPTIONS.items():
+            value = getattr(rule, key)
+            if value != getattr(usual, key) or key == "share":
+                lines.append(f"{key} = {kind.write(value)}")
+    return lines
+
+
+def app_of(text: str) -> AppRule:
+    """Of a flag: `package.module:Class`, or `name=package.module:Class,share=2,words=10`. What is no option of all
+    applications is one of its own.
+    """
+    first, *others = text.split(",")
+    name, equals, run = first.partition("=")
+    if not equals:
+        name, run = "", first
+    values: dict[str, Any] = {"run": _read("run", run.strip())}
+    own: dict[str, Any] = {}
+    for each in others:
+        key, equals, value = each.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise ValueError(f"NAME=package.module:Class,share=2: {each!r} has no value")
+        if key in APP_OPTIONS and key not in ("run", "options"):
+            values[key] = _read(key, value.strip())
+        else:
+            own[key] = _plain(value.strip())
+    name = name.strip() or run.rpartition(":")[2].strip().lower()
+    check_app_name(name, "--app")
+    if name in OWN_PARTIES:
+        raise ValueError(f"another name: {name!r} is what the crawl does by itself")
+    return AppRule(name, **values, **({"options": APP_OPTIONS["options"][0].read(own)} if own else {}))
+
+
+def with_apps(rules: tuple[AppRule, ...], given: Iterable[AppRule]) -> tuple[AppRule, ...]:
+    """Those of the same name are replaced."""
+    found = {rule.name: rule for rule in rules}
+    for rule in given:
+        found[rule.name] = replace(rule)
+    check_app_rules(found.values())
+    return tuple(found.values())
+
+
+def _read(key: str, text: str) -> Any:
+    try:
+        return APP_OPTIONS[key][0].parse(text)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+
+
+def _plain(text: str) -> object:
+    """A number, true or false, or else a text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, int | float | bool) else text
