@@ -20,7 +20,6 @@ from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
 from gossamer.agent.history import History, sample_of
 from gossamer.agent.limiting import what_limits
-from gossamer.agent.ordering import Ordering
 from gossamer.agent.others import Others
 from gossamer.agent.progress import AppFigures, Progress
 from gossamer.agent.responses import Responses
@@ -40,11 +39,12 @@ from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import USUAL_PRIORITY, Policy
 from gossamer.rules.robots import product_token
 from gossamer.rules.scope import Scope
-from gossamer.rules.strategy import Strategy
 from gossamer.store import CommittedNote, Store, StorePosition
 
 if TYPE_CHECKING:
+    from gossamer.agent.ordering import Ordering
     from gossamer.cluster.batch import Group
+    from gossamer.rules.strategy import Strategy
 
 T = TypeVar("T")
 
@@ -149,6 +149,8 @@ class Agent:
         else:
             strategy = strategy_of(self._config.strategy)
             assert strategy is not None
+        from gossamer.agent.ordering import Ordering  # breadth-first needs none of it
+
         ordering = self.responses.ordering = Ordering(strategy, name, self.frontier, directory.strategy, notice)
         return ordering
 

@@ -33,10 +33,10 @@ from gossamer.errors import ConfigError, GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
 from gossamer.model.url import host_of, seed_url, why_not
-from gossamer.rules.strategy import Strategy
 
 if TYPE_CHECKING:
     from gossamer.agent.membership import Membership
+    from gossamer.rules.strategy import Strategy
 
 _SEEDS_AT_ONCE = 1000
 _MOST_NOTICES = 20

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gossamer.agent.earlier import Earlier
 from gossamer.agent.findings import Findings
 from gossamer.agent.newness import Newness, into_itself
-from gossamer.agent.ordering import Ordering
 from gossamer.agent.page_links import PageLinks
 from gossamer.agent.revisiting import Revisiting, is_same
 from gossamer.agent.sources import Sources
@@ -29,6 +29,9 @@ from gossamer.rules.policy import BUSY, USUAL_PRIORITY, retry_after
 from gossamer.rules.reserved import Reserved
 from gossamer.rules.revisits import FIRST, Found
 from gossamer.store import Store, payload_digest
+
+if TYPE_CHECKING:
+    from gossamer.agent.ordering import Ordering
 
 _EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
 
