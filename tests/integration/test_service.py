@@ -270,8 +270,9 @@ def test_a_crawl_that_cannot_be_read_is_no_fault_of_the_service(tmp_path: Path) 
 def test_the_description_names_every_route_and_answer(api: TestClient) -> None:
     document = api.get("/openapi.json").json()
     asked = ("search", "domains", "pages", "pages/content", "changes", "status", "events", "hosts", "explain")
-    commanded = ("control/{action}", "seeds", "limits", "blocklist", "priority", "purge", "audit")
-    paths = {f"/api/v1/{name}" for name in (*asked, *commanded)}
+    commanded = ("control/{action}", "seeds", "limits", "blocklist", "priority", "purge", "audit", "requests")
+    further = ("results", "watches", "watches/{id}", "watches/{id}/hits")
+    paths = {f"/api/v1/{name}" for name in (*asked, *commanded, *further)}
     assert set(document["paths"]) == paths | {"/healthz", "/metrics"}
     for operation in [operation for path in document["paths"].values() for operation in path.values()]:
         assert operation["security"] == [{"key": []}]

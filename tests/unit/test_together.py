@@ -89,7 +89,7 @@ def test_every_figure_is_either_merged_or_said_of_one_process_only() -> None:
     )
     whole = merge([full])
     same = {name for name in Progress.__struct_fields__ if getattr(whole, name) == getattr(Progress(), name)}
-    assert same == {"reason", "beside", "pid", "running"}
+    assert same == {"reason", "beside", "pid", "running", "apps"}  # applications run on crawls of one agent
 
 
 def test_a_summary_is_what_it_says_of_all() -> None:

@@ -75,9 +75,8 @@ def about(progress: Progress) -> Iterator[Metric]:
     help = "Seconds a page by stage, waiting for the network apart."
     yield Metric("gossamer_stage_seconds_per_page", "gauge", help, stages, "stage")
     yield from freshness(progress)
-    if progress.strategy_figures:
-        help = "What the strategy says of itself."
-        yield Metric("gossamer_strategy", "gauge", help, dict(progress.strategy_figures), "figure")
+    help = "What the strategy says of itself."
+    yield Metric("gossamer_strategy", "gauge", help, dict(progress.strategy_figures), "figure")
     yield _gauge("gossamer_strategy_failed", "Whether the strategy was stopped.", bool(progress.strategy_error))
 
 
