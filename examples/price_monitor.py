@@ -42,8 +42,14 @@ class Prices(gossamer.Application):
             if was is None and len(self.known) >= MOST:
                 continue
             if price != was:
-                yield {"url": page.url, "name": name, "price": price, "was": was, "currency": currency,
-                       "at": page.fetched_at}  # fmt: skip
+                yield {
+                    "url": page.url,
+                    "name": name,
+                    "price": price,
+                    "was": was,
+                    "currency": currency,
+                    "at": page.fetched_at,
+                }
             if price is None:
                 del self.known[page.url]
             else:

@@ -184,6 +184,8 @@ def made(application: object, options: Mapping[str, Any], named: str) -> Applica
             raise ConfigError(
                 f"{named} cannot be made with the options {', '.join(options) or 'none'}: {error}"
             ) from None
+        except Exception as error:  # whatever a user's class says of an option's value
+            raise ConfigError(f"{named} cannot be made: {type(error).__name__}: {error}") from error
     if not isinstance(found, Application):
         raise ConfigError(f"{named} is no application: let its class be one of gossamer.Application")
     return found
