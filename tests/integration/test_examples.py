@@ -29,14 +29,20 @@ from gossamer.testing.web import Request
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 README = (EXAMPLES / "README.md").read_text()
+TUTORIAL = (EXAMPLES.parent / "docs" / "applications.md").read_text()
 
 
-def commands(heading: str) -> list[str]:
-    """The lines of shell below a heading of the README."""
-    _, _, section = README.partition(f"\n## {heading}\n")
+def blocks(heading: str, kind: str, document: str = README) -> list[str]:
+    """Of what is below a heading."""
+    _, _, section = document.partition(f"\n## {heading}\n")
     assert section, heading
-    blocks = re.findall(r"^```sh\n(.*?)^```", section.partition("\n## ")[0], re.S | re.M)
-    return [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", section.partition("\n## ")[0], re.S | re.M)
+    return [text for its, text in found if its == kind]
+
+
+def commands(heading: str, document: str = README) -> list[str]:
+    """The lines of shell."""
+    return [line for block in blocks(heading, "sh", document) for line in block.replace("\\\n", " ").splitlines()]
 
 
 @pytest.fixture
@@ -334,3 +340,22 @@ def test_shares_of_a_sample() -> None:
     assert (found[0].high, found[1].low) == (1.0, 0.0)
     assert of["shares"]([page("a", 1.0, "x")])[0].low == 0.0, "of one host nothing follows"
     assert of["shares"]([]) == []
+
+
+# -- the tutorial ------------------------------------------------------------------------------------------------------
+
+
+def test_tutorial(tmp_path: Path) -> None:
+    simweb, crawl, attempt, again, listed, records = commands("Step by step", TUTORIAL)
+    (tmp_path / "census.py").write_text(blocks("Step by step", "python", TUTORIAL)[0])
+    with started(tmp_path, simweb.replace("8080", "0")) as web:
+        assert web.stdout is not None
+        address = re.search(r"127\.0\.0\.1:\d+", web.stdout.readline())
+        assert address is not None
+        run(tmp_path, crawl.replace("127.0.0.1:8080", address[0]))
+        shown = blocks("Step by step", "", TUTORIAL)
+        assert run(tmp_path, attempt) == shown[0]
+        run(tmp_path, again)
+    said = run(tmp_path, listed).splitlines() + run(tmp_path, records).splitlines()
+    assert set(shown[1].splitlines()) <= set(said)
+    assert sum("host" in line for line in said) == 20
