@@ -177,6 +177,7 @@ def test_intranet(here: Path) -> None:
         said = [run(here, line) for line in others]
         run(here, crawl, *on(web), *here_only)  # who indexes takes up the watch
     assert {url for url in asked if not url.endswith("/robots.txt")} == {"http://www.corp.example/", *links[:2]}
+    assert "/logout" not in run(here, "gossamer urls --dir intranet --state queued")
     key, _, found, _ = said
     assert "Holiday rules" in found
     assert "wiki.corp.example" in found
@@ -316,7 +317,9 @@ def test_sampler(here: Path) -> None:
         asked = server.log.requests_per_url()
         servers = run(here, f"{sample} --of server", *options_on(server))
     head, *lines = said.splitlines()
-    assert re.fullmatch(r"[78]\d\d pages of \d+ hosts, for about [\d,]+ pages", head)
+    figures = re.fullmatch(r"([78]\d\d) pages of (\d+) hosts, for about ([\d,]+) pages", head)
+    assert figures is not None
+    assert 1.5 * int(figures[1]) < int(figures[3].replace(",", "")) < 4000, "it stands for more pages than it has"
     assert set(asked.values()) == {1}, "each page is asked for once"
     found = {}
     for line in lines:
