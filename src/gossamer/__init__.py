@@ -27,14 +27,18 @@ __all__ = [
     "crawl",
     "normalize",
     "parse",
+    "records",
     "robots_allows",
+    "urls",
 ]
 
 if TYPE_CHECKING:
     from gossamer.agent.application import Application, AppPage, Request, Wants
     from gossamer.agent.library import CrawledPage, crawl
+    from gossamer.agent.reading import urls
     from gossamer.model.url import normalize
     from gossamer.parse import parse
+    from gossamer.report.records import records
     from gossamer.rules.robots import robots_allows
     from gossamer.rules.strategy import Pick, SeenPage, Strategy, StrategyOption
 
@@ -52,7 +56,9 @@ _HOMES = {
     "Request": "gossamer.agent.application",
     "Wants": "gossamer.agent.application",
     "parse": "gossamer.parse",
+    "records": "gossamer.report.records",
     "robots_allows": "gossamer.rules.robots",
+    "urls": "gossamer.agent.reading",
 }
 
 

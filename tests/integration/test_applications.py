@@ -88,6 +88,26 @@ def test_a_crawl_goes_on_as_long_as_an_application_asks_for_more(tmp_path: Path,
     assert read_apps(tmp_path / "c")["links"].started == 1
 
 
+def test_records_are_read_back_up_to_the_last_commit(tmp_path: Path, web: TinyWeb) -> None:
+    home = tmp_path / "c"
+    crawled(home, [SEED], web, app("walker", "Walker", most=3))
+    with open(folder_of(home, "walker") / "records-00000.jsonl", "a", encoding="ascii") as file:
+        file.write('{"url": "http://a.test/9", "seen": 10}\n{"half')  # as one that is killed leaves it
+    expected = [{"url": f"http://a.test/{page}", "seen": page + 1} for page in range(4)]
+    assert list(gossamer.records(home, "walker")) == expected
+    with pytest.raises(ConfigError, match=r"no application 'walkers' has run on .*; there are: walker"):
+        gossamer.records(home, "walkers")
+
+
+def test_records_are_read_back_from_parquet(tmp_path: Path, web: TinyWeb) -> None:
+    home = tmp_path / "c"
+    crawled(home, [SEED], web, replace(app("walker", "Walker", most=3), format="parquet"))
+    assert not list(folder_of(home, "walker").glob("*.jsonl"))
+    assert list(gossamer.records(home, "walker")) == [
+        {"url": f"http://a.test/{page}", "seen": page + 1} for page in range(4)
+    ]
+
+
 def test_what_does_not_belong_to_the_crawl_is_left_out_and_counted(tmp_path: Path, web: TinyWeb) -> None:
     rule = app("asker", "Asker", letter="a", pages=3)  # of h0.test
     summary = crawled(tmp_path / "c", [SEED], web, rule, scope="host")

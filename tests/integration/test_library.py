@@ -47,6 +47,29 @@ def test_pages_come_with_their_documents() -> None:
     assert [page.status for page in found].count(404) == 3
 
 
+def test_pages_come_as_text_in_their_encoding() -> None:
+    with TinyWeb() as web:
+        source = "<title>ผ้าไหม</title>"
+        web.add_page(
+            "http://a.test/", body=source.encode("cp874"), headers={"Content-Type": "text/html; charset=tis-620"}
+        )
+        (found,) = pages(web, ["http://a.test/"])
+    assert found.source == source
+
+
+def test_what_became_of_urls_can_be_read(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        small_web(web, 3)
+        web.add_robots("a.test", "User-agent: *\nDisallow: /4")
+        pages(web, ["http://a.test/0"], directory=tmp_path / "c")
+    found = {known.url: (known.state.name, known.status, known.reason) for known in gossamer.urls(tmp_path / "c")}
+    assert found["http://a.test/2"] == ("FETCHED", 200, "")
+    assert found["http://a.test/4"] == ("EXCLUDED", 0, "robots")
+    assert [known.url for known in gossamer.urls(tmp_path / "c", "excluded")] == ["http://a.test/4"]
+    with pytest.raises(ConfigError, match="state 'lost' is not one of queued, fetched, dead, excluded"):
+        gossamer.urls(tmp_path / "c", "lost")
+
+
 def test_limits_hold() -> None:
     with TinyWeb() as web:
         small_web(web, 50)

@@ -220,5 +220,10 @@ def test_example(
 
 
 def test_every_example_is_run() -> None:
-    tested = {"titles.py", "broken_links.py", "kept_crawl.py"}
-    assert {path.name for path in (ROOT / "examples").glob("*.py")} == tested | {"demo.py"}
+    tested = {"titles.py", "broken_links.py", "kept_crawl.py", "demo.py"}
+    others = {path.name for path in (ROOT / "examples").glob("*.py")} - tested
+    shown = read("examples/README.md")  # whose commands tests/integration/test_examples.py runs
+    assert others
+    for name in others:
+        assert f"]({name})" in shown, name
+        assert f"python {name}" in shown or f"{name[:-3]}:" in shown, name

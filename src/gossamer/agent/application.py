@@ -92,8 +92,8 @@ class Wants:
 
 
 class AppPage:
-    """A stored response: `.url .status .headers .body .content_type .fetched_at .locator`, and `.document`, parsed when
-    first asked for.
+    """A stored response: `.url .status .headers .body .content_type .fetched_at .locator`, and `.source` and
+    `.document`, made of it when first asked for.
     """
 
     def __init__(self, stored: StoredPage, change: str = "") -> None:
@@ -127,6 +127,13 @@ class AppPage:
     @property
     def locator(self) -> Locator:
         return self._stored.locator
+
+    @cached_property
+    def source(self) -> str:
+        """The body as text, in the encoding that the page is in."""
+        from gossamer.parse.charset import decode
+
+        return decode(self.body, self.content_type)[0]
 
     @cached_property
     def document(self) -> Document:
@@ -177,6 +184,8 @@ def made(application: object, options: Mapping[str, Any], named: str) -> Applica
             raise ConfigError(
                 f"{named} cannot be made with the options {', '.join(options) or 'none'}: {error}"
             ) from None
+        except Exception as error:  # whatever a user's class says of an option's value
+            raise ConfigError(f"{named} cannot be made: {type(error).__name__}: {error}") from error
     if not isinstance(found, Application):
         raise ConfigError(f"{named} is no application: let its class be one of gossamer.Application")
     return found

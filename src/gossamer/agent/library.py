@@ -22,6 +22,7 @@ from gossamer.config.apps import check_app_name
 from gossamer.errors import ConfigError
 from gossamer.model import Document, Page, Visit
 from gossamer.parse import parse
+from gossamer.parse.charset import decode
 from gossamer.rules.strategy import Strategy
 
 _AHEAD = 100  # pages that may wait for the caller before the crawl waits for him
@@ -29,7 +30,9 @@ _log = logging.getLogger("gossamer")
 
 
 class CrawledPage:
-    """A stored response: `.url .status .headers .body .depth`, and `.document`, parsed when first asked for."""
+    """A stored response: `.url .status .headers .body .depth`, and `.source` (the body as text) and `.document`, made
+    of it when first asked for.
+    """
 
     def __init__(self, page: Page, depth: int) -> None:
         self.page = page
@@ -50,6 +53,10 @@ class CrawledPage:
     @property
     def body(self) -> bytes:
         return self.page.body
+
+    @cached_property
+    def source(self) -> str:
+        return decode(self.page.body, self.page.content_type)[0]
 
     @cached_property
     def document(self) -> Document:

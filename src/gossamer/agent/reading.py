@@ -12,6 +12,7 @@ from gossamer.agent.findings import FINDING, KeptFinding
 from gossamer.agent.parts import opened, readable_parts, shares
 from gossamer.agent.progress import Progress
 from gossamer.agent.together import merge
+from gossamer.errors import ConfigError
 from gossamer.model import State, VisitRecord
 
 
@@ -42,3 +43,14 @@ def _visits(home: Path, state: State | None) -> Iterator[VisitRecord]:
         frontiers = [part.frontier for part in parts]
         for frontier, partitions in shares(frontiers):
             yield from frontier.visits(state, partitions)
+
+
+def urls(directory: str | Path, state: str | None = None) -> Iterator[VisitRecord]:
+    """What is known of each URL of a crawl, as `gossamer urls` lists it: `.url .state .status .reason` and more.
+
+    `state`: only those that are queued, fetched, dead or excluded.
+    """
+    names = {each.name.lower(): each for each in State}
+    if state is not None and state not in names:
+        raise ConfigError(f"state {state!r} is not one of {', '.join(names)}")
+    return read_visits(Path(directory), names[state] if state else None)

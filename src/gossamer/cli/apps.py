@@ -54,6 +54,23 @@ def list_apps(directory: Path, as_json: bool) -> int:
     return 0
 
 
+@apps.command("records")
+@click.argument("name")
+@directory_option
+def list_records(name: str, directory: Path) -> int:
+    """Print the records of an application as JSON lines, whichever way they are kept.
+
+    Works while it runs.
+    """
+    import msgspec
+
+    from gossamer.report.records import records
+
+    for record in records(directory, name):
+        sys.stdout.write(msgspec.json.encode(record).decode() + "\n")
+    return 0
+
+
 @apps.command("installed")
 def list_installed() -> int:
     """List applications that are installed, for --app NAME."""
