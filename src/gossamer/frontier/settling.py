@@ -208,7 +208,8 @@ class Settling:
         entry = host.leased.pop(visit.number)
         asked = fault.reason is not Reason.PROXY  # else nobody but our own proxy was
         tries = visit.tries + asked
-        host.fails(fault.reason)
+        if fault.reason is not Reason.UNANSWERED:  # which is an end, and nobody was asked
+            host.fails(fault.reason)
         if fault.reason in HOST_FAULTS:
             host.failures += 1
             self.back_off(host, host.failures, now)
