@@ -142,6 +142,8 @@ fuzz: $(VENV)/.installed-dev  ## inputs that mean harm: no exception, no hang, n
 bench-hidden: $(VENV)/.installed-dev  ## how much of a catalogue behind a form is found, by the number of queries
 	$(BIN)/python benchmarks/hidden_web.py
 	$(BIN)/python benchmarks/hidden_web.py --most 40
+	$(BIN)/python benchmarks/hidden_web.py --post
+	$(BIN)/python benchmarks/hidden_web.py --most 40 --post
 
 fuzz-api: $(VENV)/.installed-dev  ## the service asked whatever its description allows, and what it does not
 	EXAMPLES=1000 $(BIN)/python -m pytest tests/integration/test_service_contract.py

@@ -2,6 +2,7 @@
 
 python benchmarks/hidden_web.py: three times the same catalogue of 5,000 records: with queries chosen by what earlier
 ones brought, with the most frequent words, and with words in a random order. The server's log is the judge.
+With --post the form is sent with POST, which the crawl is allowed.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ def main() -> None:
     options.add_argument("--records", type=int, default=5000)
     options.add_argument("--queries", type=int, default=400)
     options.add_argument("--most", type=int, default=200, help="results that the form shows of a query")
+    options.add_argument("--post", action="store_true", help="the form is sent with POST")
     given = options.parse_args()
     steps = range(100, given.queries + 1, 100)
     print(
-        f"| {given.records:,} records, {given.most} results of a query at most | "
+        f"| {given.records:,} records, {given.most} results of a query at most{', POST' if given.post else ''} | "
         + " | ".join(f"{n} queries" for n in steps)
         + " |"
     )
@@ -53,11 +55,11 @@ def main() -> None:
 
 
 def measure(given: argparse.Namespace, app: str, steps: range) -> list[str]:
-    with Catalogue(given.records, most=given.most) as site, tempfile.TemporaryDirectory() as scratch:
+    with Catalogue(given.records, most=given.most, post=given.post) as site, tempfile.TemporaryDirectory() as scratch:
         command = [
             sys.executable, "-m", "gossamer", "crawl", site.seed, "--dir", f"{scratch}/crawl", "--delay", "0",
             "--host-connections", "4", "--connect", site.connect, "--allow-private", "--no-index",
-            "--app", f"hidden={app},queries={given.queries},share=4",
+            "--app", f"hidden={app},queries={given.queries},share=4,post={site.seed}search",
         ]  # fmt: skip
         subprocess.run(command, check=True, cwd=Path(__file__).parent, capture_output=True)
         points = site.coverage()

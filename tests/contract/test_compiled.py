@@ -203,7 +203,19 @@ def outcome(work: Callable[..., object], *arguments: object) -> object:
         return type(error)
 
 
-@given(st.text(), st.binary(), st.binary(), st.binary(), st.text(max_size=9), st.binary(max_size=3), _DIGESTS, _MOMENTS)
+_SENT = st.sampled_from(["http://a.test/f#", "http://a.test/f#__wb_method=POST&q=1", "#"])
+
+
+@given(
+    st.text() | _SENT,
+    st.binary(),
+    st.binary(),
+    st.binary(),
+    st.text(max_size=9),
+    st.binary(max_size=3),
+    _DIGESTS,
+    _MOMENTS,
+)
 def test_records(
     url: str, head: bytes, raw: bytes, request: bytes, word: str, protocol: bytes, digest: bytes, moment: float
 ) -> None:
@@ -218,7 +230,7 @@ _ORDINARY = st.builds(
     st.sampled_from(["http", "https"]),
     _HOSTS | st.sampled_from(["[::1]", "[2001:DB8::]", "www.", "www", "WWW.A.test"]),
     st.sampled_from(["", ":8080", ":"]),
-    st.text("aZ/?&%.~'()[]", max_size=20) | st.text(max_size=9),
+    st.text("aZ/?&%.~'()[]#", max_size=20) | st.text(max_size=9) | st.just("f?b=1#__wb_method=POST&q=W%C3%B6"),
 )
 _TYPES = st.sampled_from([None, "", "text/html", "Text/HTML; charset=x", 'a"b', "warc/revisit", " ;"])
 _NUMBERS = st.integers(0, 2**62)

@@ -16,7 +16,7 @@ import trustme
 
 from gossamer.config import FetchConfig
 from gossamer.fetch import Answer, Fetcher, Resolver
-from gossamer.model import Page, Visit
+from gossamer.model import Method, Page, Visit
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ class Raw:
 
     def start(self, url: str = URL, *, head: bool = False) -> None:
         visit = Visit(url, url.split("/")[2], 0, 0, 1)
-        visit.head = head
+        visit.method = Method.HEAD if head else Method.GET
         self.fetcher.start(visit)
 
     async def no_further_byte(self, client: socket.socket) -> None:

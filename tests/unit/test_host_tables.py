@@ -44,7 +44,9 @@ def test_slow_are_those_that_keep_something_waiting() -> None:
     assert names(tables, "slow", "next") == ["busy.test", "patient.test", "worse.test", "down.test"]
 
 
-OF_PAGES = {Reason.ROBOTS, Reason.ADDRESS, Reason.RESERVED, Reason.UNWANTED_TYPE}  # which exclude, and blame no host
+OF_PAGES = {
+    Reason.ROBOTS, Reason.ADDRESS, Reason.RESERVED, Reason.UNWANTED_TYPE, Reason.FORM, Reason.UNANSWERED,
+}  # which are the ends of visits, and blame no host  # fmt: skip
 
 
 @pytest.mark.parametrize("reason", sorted(set(Reason) - OF_PAGES))

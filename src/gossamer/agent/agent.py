@@ -33,7 +33,7 @@ from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
 from gossamer.frontier.parties import Shares
 from gossamer.frontier.share import Share
-from gossamer.model import Fault, Page, Visit
+from gossamer.model import Fault, Method, Page, Reason, Visit
 from gossamer.model.url import host_of
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import USUAL_PRIORITY, Policy
@@ -111,6 +111,7 @@ class Agent:
             scope.max_length,
             config.parse.sitemaps,
         )
+        self._fetcher.may_post = self._may_post
         self._sources = Sources(self.frontier, self._scope, token, config.parse.nofollow, self.statistics)
         self._findings = Findings(notice)
         policy = config.fetch.head_first
@@ -173,8 +174,8 @@ class Agent:
             for visit in visits:
                 self._visits_in_flight += not visit.robots
                 self._speed.started()
-                if self._head_first is not None:
-                    visit.head = not any(visit.validators) and self._head_first.asks(visit)
+                if self._head_first is not None and self._head_first.asks(visit):
+                    visit.method = Method.HEAD
                 self._fetcher.start(visit)
             stages["frontier"] += leased - started
             stages["fetch"] += perf_counter() - leased
@@ -218,6 +219,21 @@ class Agent:
                 self.responses.visited(visit, outcome)
         else:
             self.responses.failed(visit, outcome)
+
+    def _may_post(self, visit: Visit) -> Reason | None:
+        """Asked when the connection stands and nothing is sent yet. From the commit on a form counts as sent, so that
+        it is sent once, whatever happens then.
+        """
+        if not self.asked.may_post(visit):
+            return Reason.FORM
+        if self.frontier.was_sent(visit):
+            return Reason.UNANSWERED
+        self.frontier.note_sent(visit, self._clock())
+        try:
+            self.commit()
+        except Exception:  # libcurl is the caller: the next commit fails for the same reason, and says so
+            return Reason.UNANSWERED
+        return None
 
     def receive(self, group: Group) -> None:
         """URLs that another agent has found for us."""

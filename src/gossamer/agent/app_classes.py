@@ -44,4 +44,8 @@ def find(run: str) -> object:
 
 
 def application_of(rule: AppRule) -> Application:
-    return made(find(rule.run), json.loads(rule.options), f"[apps.{rule.name}] {rule.run}")
+    application = made(find(rule.run), json.loads(rule.options), f"[apps.{rule.name}] {rule.run}")
+    if application.post and application.post != rule.post:
+        raise ConfigError(f"[apps.{rule.name}] post stands beside run, not in options: the crawl must know it, too")
+    application.post = rule.post
+    return application

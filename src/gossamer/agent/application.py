@@ -23,6 +23,7 @@ import msgspec
 
 from gossamer.config.checks import check_regex
 from gossamer.errors import ConfigError
+from gossamer.model.post import LONGEST_BODY, posted
 from gossamer.model.url import host_of
 from gossamer.rules.policy import USUAL_PRIORITY
 
@@ -36,12 +37,14 @@ _HTML: Final = ("text/html", "application/xhtml+xml")
 
 class Request(msgspec.Struct, frozen=True):
     """A URL that is to be visited. `priority` from 0 (first) to 9 (last) orders it among those of its application; by
-    its `tag` it is found again (`GET /api/v1/results`).
+    its `tag` it is found again (`GET /api/v1/results`). With a `body` (application/x-www-form-urlencoded) it is sent
+    with POST, once, where the crawl's owner allows that (`post` of its application).
     """
 
     url: str
     priority: int = USUAL_PRIORITY
     tag: str = ""
+    body: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.url, str):
@@ -50,6 +53,10 @@ class Request(msgspec.Struct, frozen=True):
             raise ValueError(f"priority {self.priority!r} is not a whole number from 0 (first) to 9 (last)")
         if not isinstance(self.tag, str) or len(self.tag) > LONGEST_TAG or not (self.tag.isprintable()):
             raise ValueError(f"tag {str(self.tag)[:50]!r} is not a text of at most {LONGEST_TAG} printable characters")
+        if self.body is not None and (not isinstance(self.body, str) or posted("", self.body) is None):
+            raise ValueError(
+                f"body {str(self.body)[:50]!r} is not a form of at most {LONGEST_BODY:,} bytes as urlencode writes it"
+            )
 
 
 class Wants:
@@ -157,6 +164,8 @@ class Application:
     """
 
     wants = Wants()
+    post = ""
+    """Where the owner lets it send forms with POST: a regular expression for the whole URL; empty: nowhere."""
 
     def begin(self) -> Iterable[Yielded]:
         """What it asks for before it has seen anything; once in the life of a crawl."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final
 
@@ -16,6 +17,7 @@ from gossamer.errors import ConfigError
 from gossamer.frontier import Frontier
 from gossamer.frontier.parties import APPLICATIONS, LINKS, RECRAWL, Shares, owner_of
 from gossamer.model import Fault, Page, Visit
+from gossamer.model.post import LONGEST_BODY, plain, posted
 from gossamer.rules.policy import USUAL_PRIORITY
 from gossamer.rules.scope import Scope
 
@@ -35,6 +37,7 @@ class Given(msgspec.Struct, array_like=True):
     url: Annotated[str, msgspec.Meta(max_length=8192)]
     priority: Annotated[int, msgspec.Meta(ge=0, le=9)] = USUAL_PRIORITY
     tag: Annotated[str, msgspec.Meta(max_length=LONGEST_TAG)] = ""
+    body: Annotated[str, msgspec.Meta(max_length=LONGEST_BODY)] | None = None
 
 
 class RequestsGiven(msgspec.Struct):
@@ -93,6 +96,7 @@ class Asked:
         for party in self._book.parties.values():
             party.share = 1.0
         self._enter(rules)
+        self._post = {rule.name: re.compile(rule.post) for rule in rules if rule.post}
         self._by_number = {party.number: party for party in self._book.parties.values()}
         if shares is not None:
             shares.change({party.number: party.share for party in self._book.parties.values()})
@@ -130,21 +134,25 @@ class Asked:
             party.series, party.batch = given.series, 0
         if id in self._book.ids or (given.batch and given.batch <= party.batch):
             return {"new": 0, "known": 0, "left_out": 0, "refused": [], "again": True}
-        by_priority: dict[int, list[str]] = {}
+        by_priority: dict[tuple[int, bool], list[str]] = {}
         refused: list[dict[str, str]] = []
         count = 0
         for request in given.requests:
             url, why = usable(request.url)
             if url is not None and (reason := self._scope.judge(url)):
                 url, why = None, f"it does not belong to the crawl ({reason})"
+            if url is not None and request.body is not None:
+                url, why = self._form(given.app, url, request.body)
             if url is None:
                 refused.append({"url": request.url[:200], "why": why})
                 continue
             count += 1
-            by_priority.setdefault(request.priority, []).append(url)
+            by_priority.setdefault((request.priority, request.body is not None), []).append(url)
             if request.tag:
                 self._tag(request.tag, Tagged(url, now, given.app))
-        new = sum(self._frontier.request(urls, party.number, rank) for rank, urls in sorted(by_priority.items()))
+        new = sum(
+            self._frontier.request(urls, party.number, rank, post) for (rank, post), urls in sorted(by_priority.items())
+        )
         party.asked += len(given.requests)
         party.new += new
         party.left_out += len(refused)
@@ -153,6 +161,17 @@ class Asked:
         self._changed = True
         facts = {"new": new, "known": count - new, "left_out": len(refused), "refused": refused[:_MOST_SHOWN]}
         return {**facts, "again": False}
+
+    def _form(self, app: str, url: str, body: str) -> tuple[str | None, str]:
+        """The URL of a form that is to be sent, or None and why it is not."""
+        allowed = self._post.get(app)
+        if allowed is None or not allowed.fullmatch(url):
+            return None, f"forms may not be sent there: [apps.{app}] post does not allow it"
+        return posted(url, body), "its body is no form"
+
+    def may_post(self, visit: Visit) -> bool:
+        """Whether a form may be sent now: what was allowed when it was asked for may have been taken back."""
+        return any(allowed.fullmatch(plain(visit.url)) for allowed in self._post.values())
 
     def _party(self, name: str) -> Party:
         if not name:

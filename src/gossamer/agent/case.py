@@ -15,6 +15,7 @@ from gossamer.frontier.outlook import Outlook
 from gossamer.frontier.reader import FrontierReader, HostView, Waiting
 from gossamer.model import VisitRecord
 from gossamer.model.domain import registered_domain
+from gossamer.model.post import known_as, plain
 from gossamer.model.url import host_of, seed_url, split, why_not
 from gossamer.rules.blocklist import Blocklist
 from gossamer.rules.policy import Policy
@@ -58,7 +59,7 @@ class Case:
 
 
 def gather(reader: FrontierReader, directory: CrawlDir, text: str, now: float) -> Case:
-    url = seed_url(text)
+    url = known_as(text, seed_url)
     if url is None:
         raise SeedError(f"{text!r} is not a URL that can be crawled: {why_not(text)}")
     config = load(directory.settings, resumed=True)
@@ -76,7 +77,7 @@ def gather(reader: FrontierReader, directory: CrawlDir, text: str, now: float) -
     return Case(
         url,
         name,
-        split(url)[1],
+        split(plain(url))[1],
         reader.visit(url),
         None if host is None else reader.outlook(url, host, config.fresh, policy, now),
         host,

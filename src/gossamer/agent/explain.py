@@ -18,6 +18,7 @@ from gossamer.agent.waiting import host_sentence, soon_left_out, waits_for
 from gossamer.frontier.outlook import Outlook
 from gossamer.frontier.reader import FrontierReader, HostView
 from gossamer.model import State, VisitRecord
+from gossamer.model.post import plain
 from gossamer.rules.policy import BUSY
 
 _STATUSES = {
@@ -69,7 +70,7 @@ def explain_from(reader: FrontierReader, directory: CrawlDir, text: str, now: fl
 
 
 def _unknown(case: Case) -> str:
-    reason = case.scope.judge(case.url)
+    reason = case.scope.judge(plain(case.url))
     if reason:
         seed = "As a seed it would be visited all the same (gossamer seeds)."
         return f"This crawl does not know it, and would leave it out: {left_out(reason, case)}. {seed}"

@@ -30,6 +30,7 @@ FAULTS: Final[dict[str, str]] = {
     Reason.CLOSED: "its server closed the connection before the response was whole",
     Reason.PROTOCOL: "what its server sent is not HTTP",
     Reason.TOO_LARGE: "the headers of its response were longer than fetch.max_headers",
+    Reason.UNANSWERED: "it is a form that was sent, and no answer was kept: it may have been received",
 }
 
 
@@ -169,6 +170,7 @@ EXCLUSIONS: Final[dict[str, Callable[[Case], str]]] = {
     Reason.UNWANTED_TYPE: _type,
     Reason.TOO_LARGE: _too_large,
     Reason.RESERVED: _reserved,
+    Reason.FORM: _always("it is a form to be sent with POST, which no application may do (post in [apps.NAME])"),
     Exclusion.SCOPE: _scope,
     Exclusion.LENGTH: _length,
     Exclusion.EXCLUDE: _exclude,

@@ -134,7 +134,12 @@ def _named(apps: Iterable[Application] | Mapping[str, Application]) -> dict[str,
 
 def _rules(rules: Sequence[AppRule], named: Mapping[str, Application]) -> list[AppRule]:
     known = {rule.name: rule for rule in rules}
-    return [known.get(name) or AppRule(name) for name in named]
+    found = []
+    for name, application in named.items():
+        rule = known.get(name) or AppRule(name)
+        application.post = application.post or rule.post
+        found.append(replace(rule, post=application.post))
+    return found
 
 
 async def _crawl(

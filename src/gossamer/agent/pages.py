@@ -22,7 +22,7 @@ from gossamer.fetch.decode import decoded
 from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Locator, Page
 from gossamer.model.media_type import media_type_of
-from gossamer.model.url import normalize
+from gossamer.model.post import known_as
 from gossamer.store import Captures, Place, Record, RecordFiles, StorePosition, directories_of, places_at
 
 _FRESH = 1.0  # seconds: the crawl commits once a second
@@ -84,7 +84,7 @@ class PageReader:
 
     def by_url(self, url: str) -> StoredPage | None:
         """The last response stored for this URL, whatever its status; None where there is none."""
-        known = normalize(url)
+        known = known_as(url)
         if known is None:
             return None
         with self._lock:

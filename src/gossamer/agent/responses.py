@@ -22,7 +22,7 @@ from gossamer.agent.statistics import Meter, Statistics
 from gossamer.config import Config
 from gossamer.fetch import Fetcher
 from gossamer.frontier import Frontier
-from gossamer.model import Before, Change, Exclusion, Fault, Locator, Page, Reason, State, Visit
+from gossamer.model import Before, Change, Exclusion, Fault, Locator, Method, Page, Reason, State, Visit
 from gossamer.parse.directory import lists_directory
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import BUSY, USUAL_PRIORITY, retry_after
@@ -33,7 +33,7 @@ from gossamer.store import Store, payload_digest
 if TYPE_CHECKING:
     from gossamer.agent.ordering import Ordering
 
-_EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS})
+_EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS, Reason.FORM})
 
 
 class Responses:
@@ -235,7 +235,7 @@ class Responses:
             known, settled = outcome.reason is Reason.UNWANTED_TYPE, _excludes(outcome)
         if known:
             head_first.shown(visit)
-        if visit.head and not settled:
+        if visit.method is Method.HEAD and not settled:
             head_first.answered(visit)
             return True
         head_first.settled(visit)

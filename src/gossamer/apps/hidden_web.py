@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 from zlib import crc32
 
 import msgspec
 
 from gossamer.agent.application import Application, AppPage, Request, Wants, Yielded
+from gossamer.apps.form_rules import refusal, text_of
 from gossamer.config.checks import check_regex
 from gossamer.errors import ConfigError
+from gossamer.model.post import body_of, plain, posted
 from gossamer.model.url import host_of
 from gossamer.parse.forms import Form, forms_of
 
@@ -63,9 +65,11 @@ class _Asking(msgspec.Struct):
 class HiddenWeb(Application):
     """Options: `forms`, a regular expression that the address of a form must have (empty: all); `queries` for each
     form (100); `at_once`, queries whose answers are awaited (4); `words`, the only ones to ask (empty: those of pages
-    found); `dry_run`, which asks nothing and records what would be asked.
+    found); `dry_run`, which asks nothing and records what would be asked, and which forms need to be allowed; `post`,
+    where forms may be sent with POST, a regular expression for the whole address (empty: nowhere); `tokens`, whether
+    those may that have hidden fields that look like tokens.
 
-    Only forms that are sent with GET and have one field for a text, and none for a password or a file.
+    Only forms that have one field for a text, and none for a password or a file (`form_rules`).
     """
 
     wants = Wants(statuses=range(200, 600))
@@ -78,23 +82,30 @@ class HiddenWeb(Application):
         at_once: int = 4,
         words: Sequence[str] | str = (),
         dry_run: bool = False,
+        post: str = "",
+        tokens: bool = False,
     ) -> None:
-        try:
-            check_regex(forms)
-        except ValueError as error:
-            raise ConfigError(f"hidden-web: forms {forms!r} is not {error}") from None
+        for name, pattern in (("forms", forms), ("post", post)):
+            try:
+                check_regex(pattern)
+            except ValueError as error:
+                raise ConfigError(f"hidden-web: {name} {pattern!r} is not {error}") from None
         if not (isinstance(queries, int) and isinstance(at_once, int) and queries >= 1 and at_once >= 1):
             raise ConfigError("hidden-web: queries and at_once are whole numbers of at least 1")
         self._wanted = re.compile(forms)
+        self.post, self._tokens = post, tokens
         self._queries, self._at_once, self._dry_run = queries, at_once, dry_run
         self._given = tuple(dict.fromkeys(words.split() if isinstance(words, str) else map(str, words)))
         self._sites: dict[str, _Site] = {}
         self._asking: dict[str, _Asking] = {}
+        self._left: dict[str, str] = {}  # forms that are sent with POST and are not asked, and why
 
     def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
         now = 0.0
         for page in pages:
             now = max(now, page.fetched_at)
+            for form in forms_of(page.body, page.url, page.content_type):
+                yield from self._enter(form, page.url)
             self._learn(page)
         for asking in self._asking.values():
             yield from self._ask(asking, now)
@@ -103,8 +114,6 @@ class HiddenWeb(Application):
 
     def _learn(self, page: AppPage) -> None:
         host = host_of(page.url)
-        for form in forms_of(page.body, page.url, page.content_type):
-            self._enter(form)
         site = self._sites.get(host)
         if site is None:
             return
@@ -125,25 +134,27 @@ class HiddenWeb(Application):
             if len(site.words) > _MOST_WORDS:  # rare ones are worth least
                 site.words = {word: count for word, count in site.words.items() if count > 1}
 
-    def _enter(self, form: Form) -> None:
-        """Take a form up, if it is one that may be asked."""
-        key = f"{form.action} {' '.join(sorted(each.name for each in form.fields))}"
-        texts = [each.name for each in form.fields if each.kind == "text"]
-        closed = any(each.kind in ("password", "file") for each in form.fields)
-        if key in self._asking or len(self._asking) >= _MOST_FORMS:
+    def _enter(self, form: Form, page: str) -> Iterator[Yielded]:
+        """Take a form up, if it is one that may be asked; a dry run tells of others that are sent with POST."""
+        key = f"{form.method} {form.action} {' '.join(sorted(each.name for each in form.fields))}"
+        if key in self._asking or len(self._asking) >= _MOST_FORMS or not self._wanted.search(form.action):
             return
-        if form.method != "get" or closed or len(texts) != 1 or not self._wanted.search(form.action):
-            return
-        self._asking[key] = _Asking(form, texts[0])
-        self._sites.setdefault(host_of(form.action), _Site())
+        why = refusal(form, page, self.post, self._tokens) if form.method == "post" else ""
+        if why:
+            if self._dry_run and key not in self._left and len(self._left) < _MOST_FORMS:
+                self._left[key] = why
+                yield {"form": form.action, "method": "post", "page": page, "left": why}
+        elif text := text_of(form):
+            self._asking[key] = _Asking(form, text)
+            self._sites.setdefault(host_of(form.action), _Site())
 
     def _answered(self, url: str) -> tuple[_Asking, _Asked] | None:
         """The form and the query that a page is an answer to."""
-        parts = urlsplit(url)
-        address = url.partition("?")[0]
+        address, _, query = plain(url).partition("?")
+        given = parse_qs(body_of(url) or query)
         for asking in self._asking.values():
-            if asking.form.action == address:
-                values = parse_qs(parts.query).get(asking.field, [""])
+            if asking.form.action.partition("?")[0] == address:
+                values = given.get(asking.field, [""])
                 asked = asking.asked.get(values[0])
                 if asked is not None:
                     return asking, asked
@@ -158,14 +169,16 @@ class HiddenWeb(Application):
             return
         site = self._sites[host_of(asking.form.action)]
         for word, expected in self._best(asking, site, self._queries if self._dry_run else most):
-            url = asking.form.url({asking.field: word})
+            request = _request(asking, word)
             asking.asked[word] = _Asked(site.words.get(word, 0), now)
-            if url is None:
+            if request is None:
                 asking.asked[word].answered = True
             elif self._dry_run:
-                yield {"form": asking.form.action, "query": word, "url": url, "expected": round(expected, 1)}
+                sent = {} if request.body is None else {"method": "post", "body": request.body}
+                about = {"form": asking.form.action, "query": word, "url": request.url, **sent}
+                yield {**about, "expected": round(expected, 1)}
             else:
-                yield Request(url, priority=2, tag=TAG)
+                yield request
 
     def _best(self, asking: _Asking, site: _Site, most: int) -> list[tuple[str, float]]:
         """Words that were not asked, with what is expected of each; the best first."""
@@ -186,11 +199,22 @@ class HiddenWeb(Application):
     # -- going on in another process -----------------------------------------------------------------------------------
 
     def state(self) -> Any:
-        return msgspec.to_builtins({"sites": self._sites, "asking": self._asking})
+        return msgspec.to_builtins({"sites": self._sites, "asking": self._asking, "left": self._left})
 
     def restore(self, state: Any) -> None:
         self._sites = msgspec.convert(state["sites"], dict[str, _Site])
         self._asking = msgspec.convert(state["asking"], dict[str, _Asking])
+        self._left = msgspec.convert(state.get("left", {}), dict[str, str])
+
+
+def _request(asking: _Asking, word: str) -> Request | None:
+    """None where what is to be sent is too long."""
+    form, given = asking.form, {asking.field: word}
+    if form.method == "post":
+        body = form.filled(given)
+        return None if posted(form.action, body) is None else Request(form.action, priority=2, tag=TAG, body=body)
+    url = form.url(given)
+    return None if url is None else Request(url, priority=2, tag=TAG)
 
 
 def _note(asking: _Asking, asked: _Asked, new: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gossamer.config.checks import nearest
+from gossamer.config.checks import check_regex, nearest
 from gossamer.config.kinds import Choice, Decimal, Duration, Kind, Size, to_toml
 from gossamer.config.tables import Checked, named
 
@@ -17,6 +17,7 @@ LINKS: Final = "links"  # what the pages of the crawl lead to
 RECRAWL: Final = "recrawl"  # visits that are made again (`fresh.keep_fresh`)
 OWN_PARTIES: Final = (LINKS, RECRAWL)  # have a share, too, and are no applications
 _LONGEST_OPTIONS: Final = 100_000  # letters of JSON
+_LONGEST_PATTERN: Final = 1000
 _is_name = re.compile(r"[a-z][a-z0-9_-]{0,39}").fullmatch
 _is_class = re.compile(r"[A-Za-z_][\w.]{0,199}:[A-Za-z_]\w{0,99}").fullmatch
 _is_entry_point = re.compile(r"[a-z][a-z0-9_-]{0,39}").fullmatch
@@ -28,6 +29,16 @@ class _Code(Kind[str]):
     def read(self, value: object) -> str:
         if not isinstance(value, str) or not (_is_class(value) or _is_entry_point(value)):
             raise ValueError("package.module:Class, or the name of an installed application")
+        return value
+
+
+class _Pattern(Kind[str]):
+    """A regular expression for whole URLs."""
+
+    def read(self, value: object) -> str:
+        if not isinstance(value, str) or len(value) > _LONGEST_PATTERN:
+            raise ValueError(f"a regular expression of at most {_LONGEST_PATTERN:,} letters")
+        check_regex(value)
         return value
 
 
@@ -73,6 +84,7 @@ class AppRule:
     timeout: float = 60.0
     memory: int = 1_000_000_000
     options: str = "{}"
+    post: str = ""
 
     @property
     def is_party(self) -> bool:
@@ -91,6 +103,11 @@ APP_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
     "format": (Choice("jsonl", "parquet"), "How its records are kept, below `apps/NAME` in the crawl's directory."),
     "timeout": (Duration(1), "The longest that one batch of pages may take; it is stopped then."),
     "memory": (Size(100_000_000), "The most memory that its process may take."),
+    "post": (
+        _Pattern(),
+        "Where it may send forms with POST: a regular expression for the whole URL that a form is sent to, such as "
+        "`https://example\\.org/search`. Nowhere unless it says so: nobody but you can know what a form does there.",
+    ),
     "options": (_Table(), "Handed to the class as keyword arguments: `{words = 10}`."),
 }
 

@@ -15,12 +15,14 @@ import pycurl
 from gossamer.config import FetchConfig, HostRule, header, without_login
 from gossamer.model import Fault, Page, Reason
 from gossamer.model.domain import without_port
+from gossamer.model.post import body_of
 
 HEADERS = (
     "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
     "Accept-Language: *",
     "Accept-Encoding: gzip, deflate, br",
 )
+FORM_TYPE = b"application/x-www-form-urlencoded"
 _WITHHELD = "(withheld)"  # in place of a secret in the stored request
 _E_PROXY = 97  # libcurl's CURLE_PROXY, which pycurl has no name for
 _UNREACHABLE = frozenset({19, 20, 21, 22, 24})  # CURLPX_REPLY_…: the SOCKS proxy works, but cannot reach the server
@@ -59,7 +61,7 @@ class Access:
         return not (self.proxy or self.cookies or self.cookie) and self.lines == list(HEADERS)
 
     def request(self, url: str, cookie: str, asked_with: bytes = b"") -> bytes:
-        """The request as libcurl sends it, secrets withheld; `asked_with`: lines of conditions."""
+        """The request as libcurl sends it, secrets withheld; `asked_with`: lines of conditions, or of a body."""
         start = url.index("//") + 2
         cut = url.index("/", start)
         target, login, proxied = url[cut:], b"", b""
@@ -67,9 +69,10 @@ class Access:
             target, login, proxied = url, self._login, b"Proxy-Connection: Keep-Alive\r\n"
         sent = b"Cookie: %b\r\n" % _WITHHELD.encode() if cookie else b""
         host = url[start:cut].encode()
-        return b"GET %b HTTP/1.1\r\nHost: %b\r\n%b%b%b%b%b%b\r\n" % (
+        request = b"GET %b HTTP/1.1\r\nHost: %b\r\n%b%b%b%b%b%b\r\n" % (
             target.encode(), host, login, self._agent, proxied, self._tail, sent, asked_with
         )  # fmt: skip
+        return as_sent(request, url) if asked_with else request
 
     def judged(self, outcome: Page | Fault, error: int, curl: pycurl.Curl) -> Page | Fault:
         """The outcome of a visit through a proxy: whose fault it is; and no address, since the host's is not known."""
@@ -98,6 +101,15 @@ class Access:
 
     def _fault(self, what: str, now: float) -> Fault:
         return Fault(Reason.PROXY, True, f"the proxy {self.proxy_name} {what}", now)
+
+
+def as_sent(request: bytes, url: str) -> bytes:
+    """A request for a URL that is a form's, which stands there whole, as it goes to the server; any other as it is."""
+    if "#" not in url:
+        return request
+    body = body_of(url).encode()
+    line, _, rest = request.partition(b" HTTP/1.1\r\n")
+    return b"POST %b HTTP/1.1\r\n%b%b" % (line.removeprefix(b"GET ").partition(b"#")[0], rest, body)
 
 
 class Accesses:

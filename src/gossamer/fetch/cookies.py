@@ -142,4 +142,4 @@ def _is_below(name: str, domain: str) -> bool:
 
 
 def _path(url: str) -> str:
-    return url[url.index("/", url.index("//") + 2) :].partition("?")[0]
+    return url[url.index("/", url.index("//") + 2) :].partition("#")[0].partition("?")[0]

@@ -20,7 +20,7 @@ import pycurl
 
 from gossamer.config import FetchConfig, HostRule
 from gossamer.errors import ConfigError
-from gossamer.fetch.access import HEADERS, Access, Accesses
+from gossamer.fetch.access import HEADERS, Access, Accesses, as_sent
 from gossamer.fetch.cookies import Jar
 from gossamer.fetch.fence import Fence
 from gossamer.fetch.guard import Guard
@@ -78,7 +78,11 @@ class Fetcher:
         self._local_names, self._networks = config.allow_private, bool(networks)
         limits = Limits(config.max_body, config.max_headers, types, max_length, sources)
         options = _options(config, user_agent)
-        self._new_transfer: Callable[[], Transfer] = lambda: Transfer(guard, limits, self._watch, options, self._fence)
+        self._new_transfer: Callable[[], Transfer] = lambda: Transfer(
+            guard, limits, self._watch, options, self._fence, lambda visit: self.may_post(visit)
+        )
+        # Whether a form may be sent now, or why not; nobody may unless somebody says so.
+        self.may_post: Callable[[Visit], Reason | None] = lambda _: Reason.FORM
         self._free: list[Transfer] = []
         self._busy: dict[pycurl.Curl, Transfer] = {}
         self._connections = self._most = config.connections
@@ -398,8 +402,10 @@ class Fetcher:
         """The request as libcurl sends it."""
         start = url.index("//") + 2
         cut = url.index("/", start)
-        tail = self._request_tail if not asked_with else b"%b%b\r\n" % (self._request_tail[:-2], asked_with)
-        return b"GET %b HTTP/1.1\r\nHost: %b%b" % (url[cut:].encode(), url[start:cut].encode(), tail)
+        if asked_with:
+            tail = b"%b%b\r\n" % (self._request_tail[:-2], asked_with)
+            return as_sent(b"GET %b HTTP/1.1\r\nHost: %b%b" % (url[cut:].encode(), url[start:cut].encode(), tail), url)
+        return b"GET %b HTTP/1.1\r\nHost: %b%b" % (url[cut:].encode(), url[start:cut].encode(), self._request_tail)
 
     # -- no file descriptor left -------------------------------------------------------------------------------------
 

@@ -12,15 +12,16 @@ from typing import Any
 
 import pycurl
 
-from gossamer.fetch.access import HEADERS, Access
+from gossamer.fetch.access import FORM_TYPE, HEADERS, Access
 from gossamer.fetch.conditions import NONE, condition_lines, usable
 from gossamer.fetch.decode import decoded
 from gossamer.fetch.fence import Fence
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.route import Route
 from gossamer.fetch.sniff import sniffed
-from gossamer.model import Fault, Page, Reason, Visit
+from gossamer.model import Fault, Method, Page, Reason, Visit
 from gossamer.model.media_type import media_type_of
+from gossamer.model.post import body_of
 from gossamer.rules.link_sources import may_be_source
 
 _SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
@@ -105,12 +106,15 @@ class Transfer:
 
     libcurl asks a second time by itself, on a new connection, when the server closes a kept one instead of answering.
     It offers no way to turn that off, so each request is announced (PREREQFUNCTION), and the second one stopped.
+
+    A form goes over a connection of its own, as a kept one may be closed instead of answered, and nobody could tell
+    whether it was received. `may_post` is asked at the last moment, when it stands.
     """
 
     __slots__ = (
-        "_asked", "_asks_with", "_chunks", "_fence", "_guard", "_head_only", "_kept", "_limits", "_lines", "_more",
-        "_opened", "_size", "_status", "_stopped", "_type", "_wanted", "_watch", "access", "asked_with", "cookie",
-        "curl", "head", "refused", "repeated", "route", "started", "starved", "target", "visit",
+        "_asked", "_asks_with", "_chunks", "_fence", "_guard", "_kept", "_limits", "_lines", "_may_post", "_method",
+        "_more", "_opened", "_size", "_status", "_stopped", "_type", "_wanted", "_watch", "_withheld", "access",
+        "asked_with", "cookie", "curl", "head", "refused", "repeated", "route", "started", "starved", "target", "visit",
     )  # fmt: skip
 
     def __init__(
@@ -120,7 +124,9 @@ class Transfer:
         watch: Callable[[socket.socket], None],
         options: dict[int, Any],
         fence: Fence | None = None,
+        may_post: Callable[[Visit], Reason | None] = lambda _: Reason.FORM,
     ) -> None:
+        """`may_post`: None when a form may be sent now, or why not."""
         self.curl = pycurl.Curl()
         self.visit: Visit | None = None
         self.route: Route
@@ -131,7 +137,7 @@ class Transfer:
         self.starved = False  # there was no file descriptor for a socket
         self.access: Access | None = None
         self.cookie = ""
-        self.asked_with = b""  # lines that make the request conditional, as they were sent
+        self.asked_with = b""  # lines that make the request conditional, or tell of its body, as they were sent
         self.repeated = False
         self._guard = guard
         self._limits = limits
@@ -139,7 +145,9 @@ class Transfer:
         self._fence = fence
         self._asked = self._opened = self._kept = False
         self._asks_with = NONE
-        self._head_only = False
+        self._method: Method | None = Method.GET  # None: the next visit needs other settings, whatever it is
+        self._may_post = may_post
+        self._withheld: Reason | None = None  # why a form was not sent
         self._lines: deque[bytes] = deque(maxlen=_MOST_LINES)
         self._chunks: list[bytes] = []
         self._more: BytesIO | None = None
@@ -154,10 +162,8 @@ class Transfer:
         setopt(pycurl.HEADERFUNCTION, self._lines.append)
         setopt(pycurl.WRITEFUNCTION, self._on_body)
         setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
-        if fence is None:
-            setopt(pycurl.PREREQFUNCTION, self._before_request)
-        else:
-            setopt(pycurl.PREREQFUNCTION, self._before_fenced_request)
+        setopt(pycurl.PREREQFUNCTION, self._before_request if fence is None else self._before_fenced_request)
+        if fence is not None:
             setopt(pycurl.SOCKOPTFUNCTION, fence.took)
 
     def use(self, access: Access, cookie: str) -> None:
@@ -175,9 +181,8 @@ class Transfer:
         self._asked = self._opened = False
         self.refused = ""
         self.curl.setopt(pycurl.URL, visit.url)
-        if visit.head != self._head_only:
-            self._head_only = visit.head
-            self.curl.setopt(pycurl.NOBODY if visit.head else pycurl.HTTPGET, 1)
+        if visit.method is not self._method:
+            self._ask_by(visit)
         if visit.validators != self._asks_with:
             visit.validators = usable(visit.validators)
             self._ask_with(visit.validators)
@@ -190,6 +195,26 @@ class Transfer:
                 self.curl.unsetopt(pycurl.CONNECT_TO)
         if route.several:
             self.curl.setopt(pycurl.RESOLVE, route.resolve(visit.url))
+
+    def _ask_by(self, visit: Visit) -> None:
+        """Another method than with the visit before, or another body."""
+        setopt, fence = self.curl.setopt, self._fence
+        if self._method is None:
+            setopt(pycurl.FRESH_CONNECT, 0)
+            setopt(pycurl.PREREQFUNCTION, self._before_request if fence is None else self._before_fenced_request)
+            self.asked_with = b""
+        self._method = visit.method
+        if visit.method is Method.POST:
+            self._method = None
+            body = body_of(visit.url).encode()
+            setopt(pycurl.POST, 1)
+            setopt(pycurl.POSTFIELDS, body)
+            setopt(pycurl.FRESH_CONNECT, 1)
+            setopt(pycurl.PREREQFUNCTION, self._before_post)
+            self._ask_with(NONE)
+            self.asked_with = b"Content-Length: %d\r\nContent-Type: %b\r\n" % (len(body), FORM_TYPE)
+        else:
+            setopt(pycurl.NOBODY if visit.method is Method.HEAD else pycurl.HTTPGET, 1)
 
     def _ask_with(self, validators: tuple[bytes, bytes]) -> None:
         """Set all headers of requests: what is not said here is no longer sent."""
@@ -263,6 +288,9 @@ class Transfer:
     def _fault(self, error: int, detail: str, stopped: str, head: bytes, now: float) -> Fault:
         refused, repeated = self.refused, self.repeated
         self.repeated = False
+        withheld, self._withheld = self._withheld, None
+        if withheld is not None:
+            return Fault(withheld, False, "the form was not sent", now)
         if refused:
             return Fault(Reason.ADDRESS, False, f"connecting to {refused} is not allowed", now)
         if repeated:
@@ -367,6 +395,16 @@ class Transfer:
     def _before_fenced_request(self, *_: object) -> int:
         assert self._fence is not None
         return self._before_request() if self._fence.is_open() else _ABORT
+
+    def _before_post(self, *_: object) -> int:
+        if self._fence is not None and not self._fence.is_open():
+            return _ABORT
+        if not self._asked:
+            assert self.visit is not None
+            self._withheld = self._may_post(self.visit)
+            if self._withheld is not None:
+                return _ABORT
+        return self._before_request()
 
     def _open_socket(self, purpose: int, address: Any) -> Any:
         family, kind, protocol, where = address

@@ -37,6 +37,7 @@ from gossamer.frontier.schedule import Schedule
 from gossamer.frontier.settling import Settling, key_of
 from gossamer.frontier.share import Share
 from gossamer.model import Exclusion, Locator, Reason, State, Visit
+from gossamer.model.post import plain
 from gossamer.rules.policy import Policy
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
@@ -146,11 +147,11 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
-    def request(self, urls: list[str], party: int, priority: int) -> int:
-        """Queue what a party asks for, normalised; gives how many of these were not known."""
+    def request(self, urls: list[str], party: int, priority: int, post: bool = False) -> int:
+        """Queue what a party asks for, normalised, or forms to be sent; gives how many of these were not known."""
         self._intake.resolve()
         known = self.counts.urls
-        self.add(urls, 0, level_of(party, priority))
+        self.add(urls, 0, level_of(party, priority), keys.POST if post else 0)
         self._intake.resolve()
         return self.counts.urls - known
 
@@ -307,7 +308,7 @@ class Frontier:
                 continue
             if blocked or rules is None:  # a host of which all is blocked is not even asked for its rules
                 reason: Exclusion | Reason = Exclusion.BLOCKLIST
-            elif not rules[0].allows(entry.path):
+            elif not (rules[0].allows(entry.path) or entry.hops & keys.POST):  # a form is judged without its body
                 reason = Reason.ROBOTS
             elif revisit:
                 visit = self._revisit(host, entry)
@@ -324,6 +325,10 @@ class Frontier:
                     visit = Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries)
                     if entry.hops:
                         keys.read_marks(visit, entry.hops)
+                        if entry.hops & keys.POST and not rules[0].allows(plain(entry.path)):
+                            self._settling.exclude(visit, Reason.ROBOTS)
+                            excluded += 1
+                            continue
                     return visit
                 if room is Room.PERHAPS:
                     level.put_back(entry)
@@ -373,6 +378,17 @@ class Frontier:
         self._settling.queue_again(host, entry, entry.tries, priority)
         self.counts.aside += standing is Standing.ASIDE
         return True
+
+    # -- forms -------------------------------------------------------------------------------------------------------
+
+    def note_sent(self, visit: Visit, now: float) -> None:
+        """A form is about to be sent: after the next commit it is known that it may have been."""
+        self._changes[self._roster.key_of(visit.url)] = keys.sent_visit(visit.depth, visit.tries, now)
+
+    def was_sent(self, visit: Visit) -> bool:
+        """Whether a form was sent before and nobody knows what came of it."""
+        value = self._database.visit(self._roster.key_of(visit.url))
+        return value is not None and keys.is_sent(value)
 
     # -- settle: robots.txt here, everything else in `Settling` ------------------------------------------------------
 

@@ -29,7 +29,7 @@ from zlib import crc32
 
 import msgspec
 
-from gossamer.model import Before, Exclusion, Locator, Reason, State, Visit, VisitRecord
+from gossamer.model import Before, Exclusion, Locator, Method, Reason, State, Visit, VisitRecord
 from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
@@ -189,6 +189,16 @@ def is_queued(value: bytes) -> bool:
     return value[0] == State.QUEUED
 
 
+def sent_visit(depth: int, tries: int, now: float) -> bytes:
+    """Of a form that is about to be sent: it waits for its answer."""
+    return pack_history(State.QUEUED, depth, 0, now, tries + 1, reason=Reason.UNANSWERED)
+
+
+def is_sent(value: bytes) -> bool:
+    """What was packed so is a form that was sent, and may have been received."""
+    return value[0] == State.QUEUED and len(value) >= _HISTORY.size
+
+
 def is_fetched(value: bytes) -> bool:
     """The visit that was packed so brought a page."""
     return value[0] == State.FETCHED and 200 <= int.from_bytes(value[2:4], "little") < 300
@@ -288,7 +298,8 @@ SUSPECT = 0x10  # found on a page that brought nothing new
 SOURCE = 0x20  # a sitemap, to be read for links
 LISTED = 0x40  # named by a sitemap index: it names no others
 REVISIT = 0x80  # it was visited before
-_SMALL = [chr(_DEPTH_0 + number) for number in range(256)]
+POST = 0x100  # a form to be sent
+_SMALL = [chr(_DEPTH_0 + number) for number in range(512)]
 
 
 def pack_entry(depth: int, tries: int, hops: int, scheme: str, path: str) -> str:
@@ -315,6 +326,13 @@ def read_marks(visit: Visit, hops: int) -> None:
     """Put what the third number of its entry says into a visit."""
     visit.hops = hops & HOPS
     visit.suspect, visit.source, visit.listed = bool(hops & SUSPECT), bool(hops & SOURCE), bool(hops & LISTED)
+    if hops & POST:
+        visit.method = Method.POST
+
+
+def marks_of(path: str) -> int:
+    """Of a visit that is queued again, by what is kept of it: a form stays one."""
+    return POST if "#" in path else 0
 
 
 def pack_chunk(entries: list[str]) -> bytes:

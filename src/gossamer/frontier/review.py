@@ -43,11 +43,11 @@ class Review:
                     continue
                 visit = keys.read_visit(key, value)
                 scheme, cut = visit.url.partition(":")[0], visit.url.index("/", 8)
-                origin = self._roster.origin(visit.url[:cut])
+                origin, path = self._roster.origin(visit.url[:cut]), visit.url[cut:]
                 self._database.visits[key] = keys.queued_visit(visit.depth)
                 self._counts.dead -= 1
                 fixed = origin.manners.priority
-                entry = keys.pack_entry(visit.depth, 0, 0, keys.SCHEMES[scheme], visit.url[cut:])
+                entry = keys.pack_entry(visit.depth, 0, keys.marks_of(path), keys.SCHEMES[scheme], path)
                 self._enqueue(origin, [entry], USUAL_PRIORITY if fixed < 0 else fixed)
                 found += 1
             yield found

@@ -360,7 +360,8 @@ class Revisits:
                     yield
                 if partition in self._database.closed:
                     break
-                if _is_visited_again(value) and not keys.has_again(value) and self._database.visit(key) == value:
+                wanted = _is_visited_again(value) and not keys.has_again(value) and b"#" not in key  # a form
+                if wanted and self._database.visit(key) == value:
                     self._enrol_one(key, value, now)
 
     def _enrol_one(self, key: bytes, value: bytes, now: float) -> None:

@@ -122,7 +122,9 @@ class Settling:
         now: float,
         validators: tuple[bytes, bytes] = (b"", b""),
     ) -> bytes:
-        """What its record keeps of a visit that is to be made again."""
+        """What its record keeps of a visit that is to be made again: of a form nothing, which is sent once."""
+        if entry.hops & keys.POST:
+            return b""
         return self._revisits.settled(host, key_of(host, entry), visit, found, now, validators)
 
     def _is_void(self, host: HostQueue, entry: Entry, visit: Visit, now: float, seconds: float) -> bool:
@@ -206,7 +208,8 @@ class Settling:
         entry = host.leased.pop(visit.number)
         asked = fault.reason is not Reason.PROXY  # else nobody but our own proxy was
         tries = visit.tries + asked
-        host.fails(fault.reason)
+        if fault.reason is not Reason.UNANSWERED:  # which is an end, and nobody was asked
+            host.fails(fault.reason)
         if fault.reason in HOST_FAULTS:
             host.failures += 1
             self.back_off(host, host.failures, now)
@@ -216,18 +219,40 @@ class Settling:
             host.rest(now, 0.0)
         else:
             self.back_off(host, tries, now)
-        if fault.retry and (self.may_try_again(visit) or not asked):
+        if fault.retry and (self.may_try_again(visit) or not asked) and self._may_repeat(host, entry, fault):
             # Behind the others: a page that always fails must not keep them from being tried, nor take the host down.
             self.queue_again(host, entry, tries, entry.priority)
         elif visit.before is not None:
             self._revisits.put_off(host, key_of(host, entry), now, failed=True)
             self.unqueue(host, entry)
         else:
-            again = self._revisits.unreachable(host, key_of(host, entry), now) if self._revisits.on else b""
+            on = self._revisits.on and not entry.hops & keys.POST
+            again = self._revisits.unreachable(host, key_of(host, entry), now) if on else b""
             history = keys.pack_history(State.DEAD, visit.depth, 0, now, tries, reason=fault.reason, again=again)
             self.settle(host, entry, history)
             self._counts.dead += 1
         self.release(host, now, visit=visit)
+
+    def _may_repeat(self, host: HostQueue, entry: Entry, fault: Fault) -> bool:
+        """Of a form: if it was not sent, or its server said that it is busy. What may have been received is not sent
+        again (RFC 9110, 9.2.2).
+        """
+        if not entry.hops & keys.POST:
+            return True
+        key = key_of(host, entry)
+        if fault.reason is Reason.BUSY:
+            self._changes[key] = keys.queued_visit(entry.depth)
+        value = self._database.visit(key)
+        return value is None or not keys.is_sent(value)
+
+    def exclude(self, visit: Visit, reason: Reason) -> None:
+        """A visit in hand that was not begun is not made at all."""
+        host = self._roster.hosts[visit.host]
+        entry = host.leased.pop(visit.number)
+        if self.pattern_pages is not None:
+            self.pattern_pages.end(visit.url, stored=False)
+        self.settle(host, entry, keys.excluded_visit(entry.depth, reason))
+        self._counts.excluded += 1
 
     def give_back(self, visit: Visit, now: float) -> None:
         """A leased visit that was broken off; it waits as before. The server may have seen it, so its host rests."""

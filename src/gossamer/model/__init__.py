@@ -5,7 +5,7 @@ from gossamer.model.document import Document, Link
 from gossamer.model.exclusion import Exclusion, Judgement
 from gossamer.model.locator import Locator
 from gossamer.model.page import Fault, Page, Reason
-from gossamer.model.visit import Before, State, Visit, VisitRecord
+from gossamer.model.visit import Before, Method, State, Visit, VisitRecord
 
 __all__ = [
     "Before",
@@ -16,6 +16,7 @@ __all__ = [
     "Judgement",
     "Link",
     "Locator",
+    "Method",
     "Page",
     "Reason",
     "State",

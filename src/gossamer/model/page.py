@@ -39,6 +39,8 @@ class Reason(StrEnum):
     UNWANTED_TYPE = "unwanted_type"  # stopped after the headers: not a wanted type
     RESERVED = "reserved"  # it contains a text of scope.reserved
     BUSY = "busy"  # the server asks to be left alone for a while (429, 503)
+    FORM = "form"  # to be sent with POST, and nobody may, or may any more
+    UNANSWERED = "unanswered"  # a form that was sent before; nobody knows what came of it, so it is not sent again
     ROBOTS = "robots"  # robots.txt says no
     ROBOTS_UNREACHABLE = "robots_unreachable"  # robots.txt cannot be had, so nothing is allowed yet
 

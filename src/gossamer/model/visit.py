@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 import msgspec
 
@@ -16,6 +16,14 @@ class State(IntEnum):
     FETCHED = 1  # a response was stored, whatever its status
     DEAD = 2  # faults only, tries used up
     EXCLUDED = 3  # will not be fetched, for the reason given
+
+
+class Method(Enum):
+    """How a URL is asked for."""
+
+    GET = b"GET"
+    HEAD = b"HEAD"  # the headers only: a GET follows if they say that it is wanted
+    POST = b"POST"  # a form (`model/post.py`)
 
 
 class Before(msgspec.Struct, frozen=True, gc=False):
@@ -62,7 +70,7 @@ class Visit(msgspec.Struct, gc=False):
     suspect: bool = False  # found on a page that brought nothing new
     source: bool = False  # a sitemap that is to be read for links
     listed: bool = False  # it was named by a sitemap index, and names no others
-    head: bool = False  # ask for the headers only: a GET follows if they say that it is wanted
+    method: Method = Method.GET
     before: Before | None = None  # it was visited before, and this was found
     validators: tuple[bytes, bytes] = (b"", b"")  # ETag and Last-Modified to ask with; each empty: is not asked with
 

@@ -19,29 +19,39 @@ _MOST_FIELDS: Final = 100
 _MOST_OPTIONS: Final = 200
 _LONGEST: Final = 1000  # characters of a name or value
 _TEXT: Final = frozenset(("text", "search", ""))
+_USUAL: Final = "application/x-www-form-urlencoded"
 _NEVER: Final = frozenset(("submit", "button", "image", "reset"))
 
 
 class Field(msgspec.Struct, frozen=True):
-    """`kind` is text, hidden, choice, checked, password, file or other; `options` are those of a choice."""
+    """`kind` is text, hidden, choice, checked, password, file or other; `options` are those of a choice; `long` is a
+    text of several lines.
+    """
 
     name: str
     kind: str
     value: str = ""
     options: tuple[str, ...] = ()
+    long: bool = False
 
 
 class Form(msgspec.Struct, frozen=True):
-    """`action` is normalised, without its query where that is replaced (GET)."""
+    """`action` is normalised, without its query where that is replaced (GET). `encoding` is how a body is written,
+    where the form asks for another way than the usual one.
+    """
 
     action: str
     method: str
     fields: tuple[Field, ...]
+    encoding: str = ""
+
+    def filled(self, given: dict[str, str]) -> str:
+        """What a browser sends that has filled in these, and left the others as they are."""
+        return urlencode([(each.name, given.get(each.name, each.value)) for each in self.fields if each.kind != "file"])
 
     def url(self, given: dict[str, str]) -> str | None:
-        """Where a browser goes that has filled in these, and left the others as they are; of GET."""
-        values = [(each.name, given.get(each.name, each.value)) for each in self.fields if each.kind != "file"]
-        return normalize(f"{self.action}?{urlencode(values)}")
+        """Where it goes then; of GET."""
+        return normalize(f"{self.action}?{self.filled(given)}")
 
 
 def forms_of(body: bytes, url: str, content_type: str | None = None) -> list[Form]:
@@ -75,7 +85,8 @@ def _form(node: DOMNode, base: str, url: str) -> Form | None:
         fields.append(field)
         if len(fields) > _MOST_FIELDS:
             return None
-    return Form(action, method, tuple(fields))
+    encoding = (node.getattr("enctype") or "").strip().lower()[:_LONGEST] if method == "post" else ""
+    return Form(action, method, tuple(fields), "" if encoding == _USUAL else encoding)
 
 
 def _fields(form: DOMNode) -> Iterator[Field]:
@@ -85,7 +96,7 @@ def _fields(form: DOMNode) -> Iterator[Field]:
             continue
         value = (node.getattr("value") or "")[:_LONGEST]
         if node.tag == "textarea":
-            yield Field(name, "text", node.text[:_LONGEST])
+            yield Field(name, "text", node.text[:_LONGEST], long=True)
         elif node.tag == "select":
             yield _choice(name, node)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mimetypes import MimeTypes
 
-from gossamer.model import Visit
+from gossamer.model import Method, Visit
 
 _MOST = 100_000  # hosts with an extension
 
@@ -23,7 +23,7 @@ class HeadFirst:
         self._asked: set[str] = set()
 
     def asks(self, visit: Visit) -> bool:
-        if visit.robots or visit.source or visit.tries:
+        if visit.robots or visit.source or visit.tries or visit.method is not Method.GET or any(visit.validators):
             return False
         if visit.url in self._asked:
             return False

@@ -181,6 +181,12 @@ static PyObject *records(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     }
     if (!make_room(&made, size + 3 * run_length + 1024))
         goto done;
+    /* Of a form that was sent: the body behind the URL. */
+    piece form = {NULL, memchr(pieces[URL].at, '#', (size_t)pieces[URL].length), 0};
+    if (form.at != NULL) {
+        form.length = pieces[URL].at + pieces[URL].length - ++form.at;
+        pieces[URL].length -= form.length + 1;
+    }
 
     text date = {(char[64]){0}, 0, 64};
     seconds += 1e-6; /* a number read from a date may be a little below it */
@@ -200,6 +206,7 @@ static PyObject *records(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     PUT(&made, "\r\n");
     put_field(&made, "WARC-Date: ", &dated);
     put_field(&made, "WARC-Target-URI: ", &pieces[URL]);
+    put_field(&made, "Gossamer-Form: ", &form);
     put_field(&made, "WARC-IP-Address: ", &pieces[ADDRESS]);
     put_field(&made, "WARC-Protocol: ", &pieces[PROTOCOL]);
     put_field(&made, "WARC-Truncated: ", &pieces[TRUNCATED]);
@@ -241,7 +248,7 @@ done:
 static int is_plain(const char *url, Py_ssize_t length)
 {
     for (Py_ssize_t i = 0; i < length; i++)
-        if (url[i] < ' ' || url[i] > '~' || url[i] == '"' || url[i] == '\\')
+        if (url[i] < ' ' || url[i] > '~' || url[i] == '"' || url[i] == '\\' || url[i] == '#')
             return 0;
     return 1;
 }

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gossamer.model import Locator
+from gossamer.model.post import plain
 from gossamer.store.captures import LONGEST_LINE, Place, file_numbers, read_capture, whole_lines
 from gossamer.store.cdxj import quoted
 from gossamer.store.warc import spelled
@@ -28,7 +29,7 @@ _FAR = b"9" * 14  # behind every moment
 def places_at(home: Path, places: dict[str, Place], refers_to: tuple[str, float], digest: bytes) -> Iterator[Locator]:
     """Where it may be, of captures before the places."""
     url, moment = refers_to
-    mark, payload = f'"url": {quoted(url)}, '.encode(), spelled(digest)
+    mark, payload = f'"url": {quoted(plain(url))}, '.encode(), spelled(digest)
     first, last = _stamp(moment - _SLACK), _stamp(moment + _SLACK)
     for name, place in places.items():
         path = Path(name) if name else home

@@ -15,6 +15,7 @@ from zlib import crc32
 import msgspec
 
 from gossamer.model import Locator
+from gossamer.model.post import plain, posted
 from gossamer.store.cdxj import REVISIT, quoted
 from gossamer.store.reader import directories_of
 from gossamer.store.store import StorePosition
@@ -62,6 +63,8 @@ class _Line(msgspec.Struct, gc=False):
     offset: str
     filename: str
     change: str = ""
+    method: str = ""
+    request_body: str = msgspec.field(default="", name="requestBody")
 
 
 _read_line = msgspec.json.Decoder(_Line).decode
@@ -106,7 +109,7 @@ class Captures:
 
     def places_of(self, url: str, places: dict[str, Place], digest: bytes) -> Iterator[Locator]:
         """Where responses of this URL with this payload are, of captures before the places; the newest file first."""
-        mark, payload = f'"url": {quoted(url)}, '.encode(), spelled(digest)
+        mark, payload = f'"url": {quoted(plain(url))}, '.encode(), spelled(digest)
         for name, place in places.items():
             path = Path(name) if name else self._home
             for number in reversed(file_numbers(path, 0, place.file)):
@@ -184,11 +187,12 @@ def read_capture(line: bytes, directory: str, number: int, behind: int) -> Captu
         found = _read_line(fields)
         status, offset, length = int(found.status), int(found.offset), int(found.length)
         fetched_at = _seconds(stamp)
+        url = posted(found.url, found.request_body) or found.url if found.method else found.url
     except (ValueError, OverflowError, msgspec.MsgspecError):
         return None
     place = Place(number, behind, crc32(line[-_TAIL:]))
     stored = Locator(number, offset, length)
-    return Capture(found.url, status, found.mime, found.digest, fetched_at, stored, directory, place, found.change)
+    return Capture(url, status, found.mime, found.digest, fetched_at, stored, directory, place, found.change)
 
 
 @lru_cache(maxsize=64)  # captures of one second come together

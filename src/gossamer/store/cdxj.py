@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 
+from gossamer.model.post import METHOD, body_of, plain
 from gossamer.store.warc import spelled
 
 Entry = tuple[str, float, str | None, int, bytes, int, int, str]
@@ -31,6 +32,13 @@ def surt(url: str) -> str:
     return f"{host}{colon}{port}){url[cut:].lower()}"
 
 
+def _form_key(url: str, body: str) -> str:
+    """As web archives look up what was sent: method and body in the query, whose parts are in order."""
+    path, mark, query = surt(url).partition("?")
+    parts = [*(query.split("&") if mark else ()), METHOD.lower(), *(body.lower().split("&") if body else ())]
+    return f"{path}?{'&'.join(sorted(parts))}"
+
+
 def quoted(text: str) -> str:
     return json.dumps(text) if _NEEDS_ESCAPE(text) else f'"{text}"'
 
@@ -42,12 +50,16 @@ def mime_of(content_type: str | None) -> str:
 def line_here(entry: Entry, file: str) -> str:
     """The line of one capture in a WARC file."""
     url, fetched_at, content_type, status, digest, offset, length, change = entry
+    key, form = surt(url), ""
+    if "#" in url:
+        url, body = plain(url), body_of(url)
+        key, form = _form_key(url, body), f', "method": "POST", "requestBody": {quoted(body)}'
     stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime(int(fetched_at)))
     changed = f', "change": "{change}"' if change else ""
     return (
-        f'{surt(url)} {stamp} {{"url": {quoted(url)}, "mime": {mime_of(content_type)}, '
+        f'{key} {stamp} {{"url": {quoted(url)}, "mime": {mime_of(content_type)}, '
         f'"status": "{status}", "digest": "{spelled(digest)}", "length": "{length}", "offset": "{offset}", '
-        f'"filename": "{file}"{changed}}}\n'
+        f'"filename": "{file}"{changed}{form}}}\n'
     )
 
 

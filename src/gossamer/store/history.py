@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from gossamer.model.post import plain
 from gossamer.store.captures import Capture, StoredFile, committed_files, read_capture
 from gossamer.store.cdxj import quoted
 from gossamer.store.store import StorePosition
@@ -20,11 +21,11 @@ def captures_of(
     """The newest first, and whether all that is stored was looked at. Lines are in the order of their storing, so that
     all are looked through, the newest files first.
     """
-    mark = f'"url": {quoted(url)}, '.encode()
+    mark = f'"url": {quoted(plain(url))}, '.encode()
     found: list[Capture] = []
     files = committed_files(home, committed)
     for number in range(len(files) - 1, -1, -1):
-        found += reversed(list(_in_file(files[number], mark)))
+        found += reversed([each for each in _in_file(files[number], mark) if each.url == url])
         most_read -= files[number].cdxj
         if number and (most_read <= 0 or len(found) >= _MOST):
             return found[:_MOST], False

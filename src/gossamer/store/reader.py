@@ -15,13 +15,14 @@ from isal import isal_zlib
 
 from gossamer.model import Locator
 from gossamer.store.store import StorePosition
-from gossamer.store.warc import read_digest
+from gossamer.store.warc import FORM, read_digest
 from gossamer.store.writer import file_name
 
 _GZIP = 31
 _MOST_OPEN = 16  # files
 _LONGEST_HEAD = 256 << 10  # bytes of a record beside its payload: WARC headers, status line, HTTP headers
 _FIELD = re.compile(rb"^([A-Za-z-]++):[ \t]*+([^\r\n]*+)\r?$", re.M)
+_FORM = FORM.lower().encode()
 _STATUS = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})")
 
 
@@ -111,8 +112,9 @@ def read_record(data: bytes) -> Record | None:
             _text(fields.get(b"warc-refers-to-target-uri")),
             moment(fields.get(b"warc-refers-to-date", b"")) or 0.0,
         )
+    url, form = _text(fields.get(b"warc-target-uri")), fields.get(_FORM)
     return Record(
-        _text(fields.get(b"warc-target-uri")),
+        f"{url}#{_text(form)}" if form else url,
         int(status[1]),
         block[:cut],
         block[cut:],

@@ -15,10 +15,12 @@ from hashlib import sha1
 from isal import isal_zlib
 
 from gossamer.model import Page
+from gossamer.model.post import plain
 
 _GZIP = 31  # wbits: a gzip member
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _IDENTICAL, _NOT_MODIFIED = _PROFILES + "identical-payload-digest", _PROFILES + "server-not-modified"
+FORM = "Gossamer-Form"  # a field of our own: what stands behind the `#` in the URL of a form that was sent
 _SMALL = 0  # level for records of a few hundred bytes: a better one costs more time than it saves bytes
 
 
@@ -57,7 +59,7 @@ def records_here(
     """The response record of a page, or a revisit of the URL and moment `same_as`, and the request record or nothing.
     Their ids begin with `run`, and go on with `number` and the one after it.
     """
-    date = date_of(page.fetched_at)
+    date, url = date_of(page.fetched_at), plain(page.url)
     about = {"WARC-Type": "response"}
     raw = page.raw
     if same_as is not None:
@@ -65,17 +67,18 @@ def records_here(
         about = {
             "WARC-Type": "revisit",
             "WARC-Profile": _NOT_MODIFIED if page.status == 304 else _IDENTICAL,
-            "WARC-Refers-To-Target-URI": same_as[0],
+            "WARC-Refers-To-Target-URI": plain(same_as[0]),
             "WARC-Refers-To-Date": date_of(same_as[1]),
         }
     response: dict[str, str | bytes] = {
-        **about, "WARC-Record-ID": f"{run}{number:012x}>", "WARC-Date": date, "WARC-Target-URI": page.url,
+        **about, "WARC-Record-ID": f"{run}{number:012x}>", "WARC-Date": date, "WARC-Target-URI": url,
+        FORM: page.url[len(url) + 1 :],
         "WARC-IP-Address": page.address, "WARC-Protocol": page.protocol, "WARC-Truncated": page.truncated,
         "WARC-Payload-Digest": spelled(digest), "Content-Type": "application/http;msgtype=response",
     }  # fmt: skip
     request: dict[str, str | bytes] = {
         "WARC-Type": "request", "WARC-Record-ID": f"{run}{number + 1:012x}>", "WARC-Date": date,
-        "WARC-Target-URI": page.url, "WARC-Concurrent-To": f"{run}{number:012x}>", "WARC-Protocol": page.protocol,
+        "WARC-Target-URI": url, "WARC-Concurrent-To": f"{run}{number:012x}>", "WARC-Protocol": page.protocol,
         "Content-Type": "application/http;msgtype=request",
     }  # fmt: skip
     return record(response, page.head, raw), record(request, page.request) if with_request else b""

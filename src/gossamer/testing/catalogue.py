@@ -43,8 +43,11 @@ class Catalogue:
         shown: int = 10,
         robots: str = "",
         seed: int = 1,
+        post: bool = False,
     ) -> None:
-        """`shown`: records that the front page links to."""
+        """`shown`: records that the front page links to. `post`: the form is sent with POST, and asked so only; further
+        pages of its results are links.
+        """
         dice = random.Random(seed)  # noqa: S311 - a simulated world
         vocabulary = _vocabulary(dice, words)
         weights = list(accumulate(1 / (rank + 10) for rank in range(words)))
@@ -59,6 +62,9 @@ class Catalogue:
         self._page_size, self._most = page_size, most
         self._shown = dice.sample(range(records), min(shown, records))
         self._robots = robots
+        self._form = _POST_FORM if post else _FORM
+        self._post = post
+        self.sent: list[tuple[bytes, bytes]] = []  # heads and bodies of requests that were sent with POST
         self.log = MemoryLog()
         self._server = Server(self, log=self.log)
         self._stack = ExitStack()
@@ -91,11 +97,13 @@ class Catalogue:
         queries: set[str] = set()
         fetched: set[str] = set()
         points = []
+        bodies = iter([body.decode("latin-1") for _, body in self.sent])
         for arrival in self.log.arrivals:
+            sent = next(bodies) if arrival.method == "POST" else ""
             if _record_path(arrival.path):
                 fetched.add(arrival.path)
-            elif arrival.path.startswith("/search?"):
-                query = parse_qs(urlsplit(arrival.path).query).get("q", [""])[0]
+            elif arrival.path.startswith("/search"):
+                query = parse_qs(sent or urlsplit(arrival.path).query).get("q", [""])[0]
                 if query not in queries:
                     points.append((len(queries), len(fetched)))
                     queries.add(query)
@@ -103,10 +111,18 @@ class Catalogue:
 
     def answer(self, request: Request) -> bytes:
         parts = urlsplit(request.target.decode("latin-1"))
+        given = parse_qs(parts.query)
+        if request.method == b"POST":
+            self.sent.append((request.head, request.body))
+            if not self._post or parts.path != "/search":
+                return simple_page(405, "Not allowed", "No form of this catalogue is sent there.")
+            given = parse_qs(request.body.decode("latin-1"))
         if parts.path == "/":
-            return _page("Catalogue", _FORM + _links(f"/record/{number}" for number in self._shown))
+            return _page("Catalogue", self._form + _links(f"/record/{number}" for number in self._shown))
         if parts.path == "/search":
-            return self._results(parse_qs(parts.query))
+            if self._post and request.method != b"POST" and "page" not in given:
+                return simple_page(405, "Not allowed", "Send the form.")
+            return self._results(given)
         if parts.path == "/robots.txt":
             return response(200, "text/plain", self._robots.encode())
         record = _record_path(parts.path)
@@ -121,7 +137,7 @@ class Catalogue:
         page = int(text) if text.isdigit() and len(text) < 6 else 1
         hits = self.found(query)
         shown = hits[(page - 1) * self._page_size : page * self._page_size]
-        body = _FORM + _links(f"/record/{number}" for number in shown)
+        body = self._form + _links(f"/record/{number}" for number in shown)
         if page * self._page_size < len(hits):
             body += f'<a href="/search?q={escape(query)}&amp;lang=en&amp;page={page + 1}">next</a>'
         return _page(f"{len(hits)} records for {escape(query)}", body)
@@ -131,6 +147,9 @@ _FORM: Final = (
     '<form action="/search"><input type="search" name="q"><input type="hidden" name="lang" value="en">'
     '<input type="submit" value="Find"></form>'
 )
+
+
+_POST_FORM: Final = _FORM.replace("<form", '<form method="post"')
 
 
 def _links(paths: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 
 from gossamer.agent import StoredPage, numbers
+from gossamer.model.post import known_as
 from gossamer.model.url import normalize
 from gossamer.parse.inert import MAX_SHOWN, inert, is_readable
 from gossamer.service.callers import Caller
@@ -66,7 +67,7 @@ def content(request: Request, caller: Reader, url: str = "") -> Response:
 
 
 def _address(url: str) -> str:
-    found = normalize(url.strip())
+    found = known_as(url)
     if found is None:
         raise Problem(404, "This is not a URL that a crawl can have fetched: it begins with http:// or https://.")
     return found

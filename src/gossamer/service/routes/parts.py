@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request
 
+from gossamer.model.post import known_as
 from gossamer.model.url import seed_url, why_not
 from gossamer.service.crawl import Crawl
 from gossamer.service.problems import Problem
@@ -18,7 +19,7 @@ async def view_of(request: Request) -> Crawl:
 
 def known_form(url: str) -> str:
     """The one spelling under which the crawl knows a URL."""
-    found = seed_url(url)
+    found = known_as(url, seed_url)
     if found is None:
         raise Problem(422, f"url: this is not a URL that can be crawled: {why_not(url)}")
     return found

@@ -106,10 +106,10 @@ class Connection(asyncio.Protocol):
                 if len(data) < end + 4 + length:
                     break
             start = end + 4 + length
-            self._answer(head)
+            self._answer(head, data[end + 4 : start])
         self._buffer = data[start:] if start < len(data) else b""
 
-    def _answer(self, head: bytes) -> None:
+    def _answer(self, head: bytes, body: bytes) -> None:
         server = self._server
         line = head.find(b"\r\n")
         first, last = head.find(b" "), head.rfind(b" ", 0, line)
@@ -121,7 +121,7 @@ class Connection(asyncio.Protocol):
         if target[:7] == b"http://":  # as sent to a proxy
             host, slash, path = target[7:].partition(b"/")
             target = slash + path or b"/"
-        answer = server.site.answer(Request(method, host, target, head))
+        answer = server.site.answer(Request(method, host, target, head, body))
         status = int(answer[9:12]) if type(answer) is bytes else cast(Reply, answer).status
         agent = find_header(head, b"User-Agent") or b""
         conditional = (b"f-" in head or b"F-" in head) and _is_conditional(head)

@@ -11,13 +11,14 @@ from http import HTTPStatus
 class Request:
     """One request. `head` is its request line and header lines, each ended by CRLF."""
 
-    __slots__ = ("head", "host", "method", "target")
+    __slots__ = ("body", "head", "host", "method", "target")
 
-    def __init__(self, method: bytes, host: bytes, target: bytes, head: bytes) -> None:
+    def __init__(self, method: bytes, host: bytes, target: bytes, head: bytes, body: bytes = b"") -> None:
         self.method = method
         self.host = host
         self.target = target
         self.head = head
+        self.body = body
 
     def header(self, name: str) -> str | None:
         value = find_header(self.head, name.encode())
