@@ -45,5 +45,6 @@ def _pages(wants: Wants, captures: Iterable[Capture], reader: PageReader) -> Ite
 
 def _shown(found: Yielded) -> dict[str, Any]:
     if isinstance(found, Request):
-        return {"request": msgspec.to_builtins(found)}
+        fields = msgspec.to_builtins(found)
+        return {"request": {name: value for name, value in fields.items() if value is not None}}
     return {"record": dict(found)}
