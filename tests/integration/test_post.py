@@ -113,6 +113,7 @@ def test_requests_without_a_rule_are_refused_whoever_asks(tmp_path: Path) -> Non
         web.add_page(FIND)
         asyncio.run(all_pages("", tmp_path / "nothing"))
         assert {arrival.method for arrival in web.log.arrivals} == {"GET"}
+        assert [visit.url for visit in read_visits(tmp_path / "nothing")] == ["http://a.test/"]
         asyncio.run(all_pages(r"http://a\.test/find", tmp_path / "one"))
         assert [arrival.path for arrival in web.log.arrivals if arrival.method == "POST"] == ["/find"]
 
@@ -181,7 +182,7 @@ def test_no_page_can_have_anything_sent(tmp_path: Path) -> None:
         seeds = ["http://b.test/", "http://b.test/on", f"{FIND}#__wb_method=POST&q=4"]
         config = replace(
             load(None, {NAMES[key]: value for key, value in _given(web).items()}),
-            apps=(AppRule("h", "hidden-web", post=r"http://a\.test/.*"),),
+            apps=(AppRule("h", "hidden-web", options='{"words": "harbour"}', post=r"http://a\.test/.*"),),
         )
         _run(config, tmp_path / "c", seeds)
         assert {arrival.method for arrival in web.log.arrivals} == {"GET"}
