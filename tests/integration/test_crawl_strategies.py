@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from crawling import crawl, urls
 
@@ -17,7 +18,10 @@ from gossamer.agent.agent import Agent
 from gossamer.agent.crawl import Crawl
 from gossamer.config import OPTIONS, load
 from gossamer.errors import ConfigError
+from gossamer.graph.frame import key_of
+from gossamer.graph.scores import SCORES, write_scores
 from gossamer.model import State
+from gossamer.rules.strategies.importance import Importance
 from gossamer.testing import TinyWeb
 
 NAMES = {option.key: name for name, option in OPTIONS.items()}
@@ -265,6 +269,28 @@ def test_sitemap_first(tmp_path: Path) -> None:
         order = [arrival.path for arrival in web.log.arrivals]
     first = [path[1:-1] for path in order if path[1:-1] in ("listed", "found")]
     assert first == ["listed"] * 5 + ["found"] * 5
+
+
+def test_importance_knows_what_was_ranked(tmp_path: Path) -> None:
+    """Ranks of an earlier run: nothing else tells these links from each other."""
+    home = tmp_path / "c"
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", ["/1", "/2", "/3", "/4"])
+        for number in range(1, 5):
+            web.add_page(f"http://a.test/{number}", [], body=f"page {number}")
+        web.add_page("http://b.test/")
+        crawled(web, home, Importance(), ["http://b.test/"])
+        (home / "rank").mkdir()
+        scores = {"http://a.test/3": 0.9, "http://a.test/1": 0.05, "http://b.test/": 0.05}
+        keys = sorted((key_of(url), score) for url, score in scores.items())
+        write_scores(
+            home / "rank" / SCORES,
+            np.array([key for key, _ in keys], np.uint64),
+            np.array([score for _, score in keys]),
+            5,
+        )
+        visited = crawled(web, home, Importance(), ["http://a.test/"])
+    assert visited[:2] == ["/", "/3"]
 
 
 def test_importance_visits_what_much_leads_to_first(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from typing import IO, Any, Final, NamedTuple
 
 import msgspec
 
+from gossamer.agent.parts import whole_of
 from gossamer.agent.progress import Progress
 from gossamer.frontier import Frontier
+from gossamer.graph import RankReader
 from gossamer.model import Page, Visit
 from gossamer.model.url import normalize
 from gossamer.rules.policy import USUAL_PRIORITY
@@ -57,12 +59,15 @@ class Ordering:
         self._gives_results = type(strategy).results is not Strategy.results
         self._results = directory / f"{_file_name(name)}-results.jsonl"
         self._file = _Lines(directory / f"{_file_name(name)}.jsonl", self._written())
+        self._ranks = RankReader.of(whole_of(directory.parent))
         saved = {
             key: value
             for key in frontier.meta_names(self._prefix)
             if (value := frontier.meta(self._prefix + key)) is not None
         }
         with self._guard():
+            if self._ranks is not None:
+                strategy.ranked = _in_means(self._ranks)
             if saved:
                 strategy.restore(saved)
             frontier.raises = bool(strategy.raises)
@@ -130,6 +135,8 @@ class Ordering:
 
     def close(self) -> None:
         self._file.close()
+        if self._ranks is not None:
+            self._ranks.close()
 
     # -- one that fails ----------------------------------------------------------------------------------------------
 
@@ -152,6 +159,16 @@ class Ordering:
             f" {place.lineno}). The crawl goes on breadth-first; the next run tries the strategy again"
         )
         return True
+
+
+def _in_means(ranks: RankReader) -> Callable[[str], float | None]:
+    mean = ranks.mean()
+
+    def ranked(url: str) -> float | None:
+        score = ranks.score(url)
+        return None if score is None else score / mean
+
+    return ranked
 
 
 class _Lines:

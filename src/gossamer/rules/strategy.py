@@ -139,6 +139,8 @@ class Strategy:
     """`requests` has something that is not to wait for the next commit."""
     hosts_at_once: int = 0
     """Hosts that are visited before others are begun; 0 is any number."""
+    ranked: Callable[[str], float | None] | None = None
+    """Given by a crawl that has ranks (`gossamer rank`): how many times that of the mean page a URL's PageRank is."""
 
     def order(self, page: SeenPage) -> Sequence[int | None]:
         """For each of `page.links` its priority, from 0 (first) to 9 (last; 4 is usual), or None to drop it."""

@@ -61,7 +61,7 @@ class Importance(Strategy):
         if self._unit > _ENOUGH:
             self._shrink()
             unit = self._unit
-        links = page.links
+        links, ranked = page.links, self.ranked
         if not links:
             return []
         part = min(has + _OWN, _MOST * max(self._mean, 1.0)) / len(links)
@@ -72,14 +72,16 @@ class Importance(Strategy):
             after = before + part
             given[place] = after * unit
             self._mean += _SMOOTH * (after - self._mean)
-            priority = self._priority(after)
+            rank = 0.0 if ranked is None else ranked(link) or 0.0  # which it has before anything leads to it here
+            priority = self._priority(after, rank)
             found.append(priority)
-            if before and not self._visited[place] and priority < self._priority(before):
+            if before and not self._visited[place] and priority < self._priority(before, rank):
                 self._raise(link, priority, page.depth + 1)
         return found
 
-    def _priority(self, has: float) -> int:
-        return min(_LAST, max(_FIRST, _MIDDLE - int(log2(max(has / self._mean, 1e-9)))))
+    def _priority(self, has: float, rank: float) -> int:
+        """`rank` is in means, too."""
+        return min(_LAST, max(_FIRST, _MIDDLE - int(log2(max(has / self._mean, rank, 1e-9)))))
 
     def _raise(self, url: str, priority: int, depth: int) -> None:
         if len(self._raised) < _PENDING:
