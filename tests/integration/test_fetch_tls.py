@@ -17,7 +17,8 @@ from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 from gossamer.config import OPTIONS, FetchConfig
 from gossamer.errors import ConfigError
 from gossamer.fetch import Fetcher, Resolver
-from gossamer.model import Fault, Page, Reason, Visit
+from gossamer.model import Fault, Method, Page, Reason, Visit
+from gossamer.model.post import posted
 
 
 @pytest.fixture(scope="module")
@@ -188,3 +189,44 @@ def test_plain_http_on_a_tls_port(ca: trustme.CA, ca_file: str) -> None:
         fault = asyncio.run(run(web.connect, "http://a.test/"))
     assert isinstance(fault, Fault)
     assert fault.reason in (Reason.CLOSED, Reason.PROTOCOL)
+
+
+def test_forms_are_sent_over_http_2(ca: trustme.CA, ca_file: str) -> None:
+    asked: list[str] = []
+    with TlsWeb(ca.issue_cert("a.test")) as web:
+        config = FetchConfig(allow_private=True, connect=(web.connect,), timeout=10.0, http2=True, ca_file=ca_file)
+
+        async def run() -> list[Page | Fault]:
+            fetcher = Fetcher(
+                config, "gossamer", ("text/html",), (), Resolver(config.connect, (), time.time), time.time
+            )
+
+            def may_post(visit: Visit) -> None:
+                asked.append(visit.url)
+
+            fetcher.may_post = may_post
+            found: list[Page | Fault] = []
+            for body in ("q=1", "q=2", ""):
+                visit = Visit(posted("https://a.test/find", body) or "", "a.test", 0, 0, 1, method=Method.POST)
+                fetcher.start(visit if body else Visit("https://a.test/", "a.test", 0, 0, 1))
+                found += [outcome for _, outcome in await _outcomes(fetcher)]
+            await fetcher.close()
+            return found
+
+        got = pages(asyncio.run(run()))
+        assert web.sent == [b"q=1", b"q=2"]
+        assert [seen.path for seen in web.seen] == ["/find", "/find", "/"]
+        # A form has a connection of its own; what comes after it may use that.
+        assert len({seen.connection for seen in web.seen[:2]}) == 2
+        assert web.seen[2].connection in {seen.connection for seen in web.seen[:2]}
+    assert asked == ["https://a.test/find#__wb_method=POST&q=1", "https://a.test/find#__wb_method=POST&q=2"]
+    assert [page.protocol for page in got] == [b"h2"] * 3
+    assert got[1].request.startswith(b"POST /find HTTP/1.1\r\nHost: a.test\r\n")
+    assert got[1].request.endswith(b"\r\n\r\nq=2")
+
+
+async def _outcomes(fetcher: Fetcher) -> list[tuple[Visit, Page | Fault]]:
+    for _ in range(20):
+        if done := await fetcher.wait(1.0):
+            return done
+    raise AssertionError("nothing came")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -27,8 +28,10 @@ from gossamer.agent.explain import explain
 from gossamer.agent.follower import Committed
 from gossamer.agent.pages import PageReader
 from gossamer.apps.hidden_web import HiddenWeb
-from gossamer.config import AppRule, HostRule, load
-from gossamer.model import VisitRecord
+from gossamer.config import AppRule, FetchConfig, HostRule, load
+from gossamer.fetch import Fetcher, Resolver
+from gossamer.model import Fault, Method, Page, Reason, Visit, VisitRecord
+from gossamer.model.post import posted
 from gossamer.store import captures_of
 from gossamer.testing import TinyWeb
 from gossamer.testing.catalogue import Catalogue
@@ -281,6 +284,69 @@ def test_no_head_goes_before_a_form(tmp_path: Path) -> None:
     assert methods == ["POST"]
 
 
+def fetched(visits: list[Visit], connect: str, may_post: Callable[[Visit], Reason | None] | None) -> list[Page | Fault]:
+    """By one handle, one after the other."""
+    config = FetchConfig(allow_private=True, connect=(connect,), timeout=10.0, connections=1)
+
+    async def run() -> list[Page | Fault]:
+        fetcher = Fetcher(config, "me", ("text/html",), (), Resolver(config.connect, (), time.time), time.time)
+        fetcher.may_post = may_post or fetcher.may_post
+        found: list[Page | Fault] = []
+        for visit in visits:
+            fetcher.start(visit)
+            for _ in range(20):
+                if done := await fetcher.wait(1.0):
+                    break
+            found.append(done[0][1])
+        await fetcher.close()
+        return found
+
+    return asyncio.run(run())
+
+
+def visit_by(method: Method, body: str = "", etag: bytes = b"") -> Visit:
+    url = posted(FIND, body) if method is Method.POST else FIND
+    return Visit(url or "", "a.test", 0, 0, 1, method=method, validators=(etag, b""))
+
+
+def test_a_handle_sends_with_each_method_what_belongs_to_it() -> None:
+    came: list[tuple[bytes, bytes]] = []
+
+    def note(request: Request) -> bytes:
+        came.append((request.head + b"\r\n", request.body))
+        return response(200, "text/html", b"found")
+
+    get, head, post = Method.GET, Method.HEAD, Method.POST
+    visits = [
+        visit_by(get), visit_by(post, "q=1"), visit_by(post, "q=22"), visit_by(get), visit_by(get, etag=b'"x"'),
+        visit_by(post, "q=3"), visit_by(head), visit_by(post, ""), visit_by(get),
+    ]  # fmt: skip
+    with TinyWeb() as web:
+        web.add_handler(FIND, note)
+        outcomes = fetched(visits, web.connect, lambda _: None)
+    assert [head[: head.index(b" ")] for head, _ in came] == [visit.method.value for visit in visits]
+    assert [body for _, body in came] == [b"", b"q=1", b"q=22", b"", b"", b"q=3", b"", b"", b""]
+    assert [b"\r\nIf-None-Match: " in head for head, _ in came] == [index == 4 for index in range(9)]
+    assert {head.partition(b" HTTP")[0].partition(b" ")[2] for head, _ in came} == {b"/find"}
+    for visit, outcome, (top, body) in zip(visits, outcomes, came, strict=True):
+        assert isinstance(outcome, Page)
+        if visit.method is not head:  # which is never stored
+            assert outcome.request == top + body
+
+
+def test_nothing_is_sent_unless_somebody_says_so() -> None:
+    with TinyWeb() as web:
+        web.add_page(FIND)
+        (fault,) = fetched([visit_by(Method.POST, "q=1")], web.connect, None)
+        assert isinstance(fault, Fault)
+        assert (fault.reason, fault.retry) == (Reason.FORM, False)
+        outcomes = fetched(
+            [visit_by(Method.POST, "q=1"), visit_by(Method.GET)], web.connect, lambda _: Reason.UNANSWERED
+        )
+        assert [isinstance(outcome, Page) for outcome in outcomes] == [False, True]
+        assert [arrival.method for arrival in web.log.arrivals] == ["GET"]
+
+
 # -- what is kept ------------------------------------------------------------------------------------------------------
 
 
@@ -359,22 +425,22 @@ def test_who_looks_at_a_crawl_finds_the_answers_of_forms(tmp_path: Path) -> None
     assert captures_of("http://catalogue.test/search", home / "warc", position)[0] == []
 
 
-@pytest.mark.parametrize("later", [False, True])
-def test_forms_are_not_sent_again_to_keep_fresh(tmp_path: Path, later: bool) -> None:
-    """Neither what a crawl that keeps fresh has sent, nor one that began to later."""
-    home = tmp_path / "c"
-    fresh: dict[str, Any] = {"keep_fresh": True, "time_limit": "3s"}
+def test_forms_are_not_sent_again_to_keep_fresh(tmp_path: Path) -> None:
+    """Neither what a crawl that keeps fresh has sent, nor what one has that began to later."""
+    before, after = tmp_path / "before", tmp_path / "after"
     with Catalogue(**SMALL) as site:
         word = site.vocabulary[3]
-        application = HiddenWeb(words=[word], post=ALLOWED)
-        crawled(site, site.seed, home, application, **({} if later else fresh))
-        if later:
-            assert visit_of(home, site.seed).due == 0
-            crawled(site, site.seed, home, application, **fresh)
+        crawled(site, site.seed, before, HiddenWeb(words=[word], post=ALLOWED))
+        pages = len(list(read_visits(before)))
+        assert visit_of(before, site.seed).due == 0
+        crawled(site, site.seed, before, HiddenWeb(words=[word], post=ALLOWED), keep_fresh=True, time_limit="1s")
         assert len(site.sent) == 1
-    assert visit_of(home, site.seed).due > 0
-    visit = visit_of(home, url_of(word))
-    assert (visit.state.name, visit.due) == ("FETCHED", 0)
+        crawled(site, site.seed, after, HiddenWeb(words=[word], post=ALLOWED), keep_fresh=True, max_pages=pages)
+        assert len(site.sent) == 2
+    for home in (before, after):
+        assert visit_of(home, site.seed).due > 0
+        visit = visit_of(home, url_of(word))
+        assert (visit.state.name, visit.due) == ("FETCHED", 0)
 
 
 def test_a_form_is_sent_with_what_its_host_is_to_be_told(tmp_path: Path) -> None:

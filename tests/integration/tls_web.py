@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 import trustme
 from h2.config import H2Configuration
 from h2.connection import H2Connection
-from h2.events import DataReceived, RequestReceived
+from h2.events import DataReceived, RequestReceived, StreamEnded
 from h2.exceptions import StreamClosedError
 
 
@@ -25,7 +25,7 @@ class Seen(NamedTuple):
 
 
 class TlsWeb:
-    """Answers every path with `body` until the `with` block ends.
+    """Answers every path with `body` until the `with` block ends. What is sent to it over HTTP/2 it keeps in `sent`.
 
     Who asks with an If-None-Match that is `etag` is told that nothing has changed, with `late` as a body.
     `closing`: each connection ends after one response. `refuse`: streams are reset instead of answered.
@@ -40,6 +40,7 @@ class TlsWeb:
         self.late = b""
         self.seen: list[Seen] = []
         self.conditions: list[tuple[bytes | None, bytes | None]] = []  # If-None-Match, If-Modified-Since
+        self.sent: list[bytes] = []
         self.port = 0
         self._closing, self._refuse = closing, refuse
         self._connections = 0
@@ -98,6 +99,7 @@ class TlsWeb:
     async def _http2(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, note: object) -> None:
         connection = H2Connection(H2Configuration(client_side=False))
         connection.initiate_connection()
+        posting: set[int] = set()
         writer.write(connection.data_to_send())
         while data := await reader.read(65536):
             for event in connection.receive_data(data):
@@ -106,12 +108,17 @@ class TlsWeb:
                     note(headers[b":path"].decode())  # type: ignore[operator]
                     condition = headers.get(b"if-none-match")
                     self.conditions.append((condition, headers.get(b"if-modified-since")))
-                    if self.etag and condition == self.etag:
+                    if headers[b":method"] == b"POST":
+                        posting.add(event.stream_id)
+                    elif self.etag and condition == self.etag:
                         self._not_modified(connection, event.stream_id)
                     else:
                         self._answer(connection, event.stream_id)
                 elif isinstance(event, DataReceived):
-                    raise AssertionError("a GET has no body")
+                    assert event.stream_id in posting, "a GET has no body"
+                    self.sent.append(event.data)
+                elif isinstance(event, StreamEnded) and event.stream_id in posting:
+                    self._answer(connection, event.stream_id)
             writer.write(connection.data_to_send())
             await writer.drain()
 
