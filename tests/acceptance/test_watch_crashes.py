@@ -25,7 +25,6 @@ from gossamer.testing import Receiver, SimServer, World
 from gossamer.testing.receiver import Received
 
 SCRIPT = str(Path(__file__).with_name("watch_crashing.py"))
-NTH = {"take up": "1", "send": "1", "settle call": "1"}
 PATIENCE = 60.0  # seconds for anything that is waited for
 
 
@@ -116,8 +115,9 @@ def test_a_crash_at_every_step_of_matching_and_telling(tmp_path: Path) -> None:
         gossamer("watch", "add", "domain:test", "--webhook", receiver.url, "--dir", str(home))
         reached = 0
         for point in POINTS:
+            # The first time that it is reached: a run that gets by would leave nothing to do to those that follow.
             done = subprocess.run(
-                [sys.executable, SCRIPT, point, NTH.get(point.partition(" ")[2], "2"), str(home)],
+                [sys.executable, SCRIPT, point, "1", str(home)],
                 capture_output=True,
                 text=True,
                 timeout=PATIENCE,
@@ -129,7 +129,7 @@ def test_a_crash_at_every_step_of_matching_and_telling(tmp_path: Path) -> None:
         gossamer("watch", "retry", "domain-test", "--dir", str(home))
         gossamer("watch", "deliver", "--dir", str(home))
         pages = indexed(home)
-        assert reached >= len(POINTS) - 2
+        assert reached == len(POINTS)
         repeated = check(home, receiver.calls, pages)
     assert repeated <= reached
 

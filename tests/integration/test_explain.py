@@ -124,7 +124,12 @@ ENDS = {
     Exclusion.SITEMAP: ("http://a.test/map", "it is a sitemap, which was read for links and is no page"),
     Exclusion.FEED: ("http://a.test/rss", "it is a feed, which was read for links; as a page its type is not wanted"),
 }
-ELSEWHERE = {Exclusion.INCLUDE, Exclusion.LENGTH, Exclusion.PURGED}  # those have tests of their own, below
+ELSEWHERE = {
+    Exclusion.INCLUDE,
+    Exclusion.LENGTH,
+    Exclusion.PURGED,
+    Reason.FORM,
+}  # have tests of their own, here and in test_post
 
 
 def test_each_exclusion_has_a_test() -> None:
