@@ -97,7 +97,7 @@ def test_a_form_that_was_sent_is_queued_and_known_to_be() -> None:
 def test_the_line_of_a_capture_as_web_archives_write_it() -> None:
     line = line_here((SENT, 0.0, "text/html", 200, bytes(20), 3, 4, ""), "x.warc.gz")
     assert line.startswith(
-        'test,a)/find?__wb_method=post&q=zwei+w%c3%b6rter&x=1 19700101000000 {"url": "http://a.test/find?x=1", '
+        'test,a)/find?__wb_method=post&q=zwei%20w%c3%b6rter&x=1 19700101000000 {"url": "http://a.test/find?x=1", '
     )
     assert line.endswith(', "filename": "x.warc.gz", "method": "POST", "requestBody": "q=zwei+W%C3%B6rter"}\n')
     capture = read_capture(line.encode().rstrip(), "", 0, 0)

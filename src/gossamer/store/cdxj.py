@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from urllib.parse import quote, unquote_plus
 
 from gossamer.model.post import METHOD, body_of, plain
 from gossamer.store.warc import spelled
@@ -17,6 +18,7 @@ REVISIT = "warc/revisit"
 """What the type of a page is called whose payload is in another record."""
 
 _WWW = re.compile(r"^www\d*\.")
+_KEPT = "".join(chr(code) for code in range(33, 127) if chr(code) not in "#%")
 _NEEDS_ESCAPE = re.compile(r"[^ !#-\[\]-~]").search
 
 
@@ -33,9 +35,12 @@ def surt(url: str) -> str:
 
 
 def _form_key(url: str, body: str) -> str:
-    """As web archives look up what was sent: method and body in the query, whose parts are in order."""
+    """As web archives look up what was sent: method and body in the query, the body decoded and written anew, and all
+    parts in order.
+    """
     path, mark, query = surt(url).partition("?")
-    parts = [*(query.split("&") if mark else ()), METHOD.lower(), *(body.lower().split("&") if body else ())]
+    sent = quote(unquote_plus(body), safe=_KEPT).lower()
+    parts = [*(query.split("&") if mark else ()), METHOD.lower(), *(sent.split("&") if sent else ())]
     return f"{path}?{'&'.join(sorted(parts))}"
 
 
