@@ -171,8 +171,11 @@ def test_index(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_agents_number_their_files_alike(tmp_path: Path) -> None:
-    """A page that is outdated lies where another agent has one that is not."""
-    places = {"a": [("http://u.test/", 1.0, 100)], "b": [("http://u.test/", 2.0, 50), ("http://v.test/", 2.0, 100)]}
+    """A page that is outdated lies where another agent has one that is not, or the same as it is now."""
+    places = {
+        "a": [("http://u.test/", 1.0, 100), ("http://w.test/", 1.0, 300)],
+        "b": [("http://u.test/", 2.0, 50), ("http://v.test/", 2.0, 100), ("http://w.test/", 2.0, 300)],
+    }
     with Engine() as engine:
         for name, pages in places.items():
             rows = [
@@ -182,7 +185,7 @@ def test_agents_number_their_files_alike(tmp_path: Path) -> None:
             engine.copy_lines(tmp_path / name, COLUMNS, tmp_path / f"{name}.parquet")
         open_facts(engine, [tmp_path / "a.parquet", tmp_path / "b.parquet"])
         found = engine.rows("SELECT url, fetched_at FROM pages ORDER BY url")
-    assert found == [("http://u.test/", 2.0), ("http://v.test/", 2.0)]
+    assert found == [("http://u.test/", 2.0), ("http://v.test/", 2.0), ("http://w.test/", 2.0)]
 
 
 def test_of_two_directories_that_have_a_partition_the_one_that_held_it_later_is_right(tmp_path: Path) -> None:

@@ -33,19 +33,22 @@ def open_facts(engine: Engine, paths: Sequence[Path]) -> None:
 
 def _open_latest(engine: Engine, view: str, kind: str) -> None:
     """Most crawls fetch a URL once, and all facts are the latest. Where they do not, the hashes of the latest are kept
-    in a table: strings need not be sorted for it. The place alone is not enough: agents number their files alike.
+    in a table: strings need not be sorted for it. The place alone is not enough: agents number their files alike, and
+    may have the same URL at the same place.
     """
     rows, urls = engine.row(f"SELECT count(*), count(DISTINCT hash(url)) FROM facts WHERE kind = '{kind}'")
     if rows == urls:
         engine.rows(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM facts WHERE kind = '{kind}'")
         return
     engine.rows(
-        f'CREATE OR REPLACE TEMP TABLE latest_{view} AS SELECT page, newest.file AS file, newest."offset" AS "offset"'
-        f" FROM (SELECT hash(url) AS page, max({{'at': fetched_at, 'file': file, 'offset': \"offset\"}}) AS newest"
+        f"CREATE OR REPLACE TEMP TABLE latest_{view} AS SELECT page, newest.file AS file, newest.place AS place,"
+        " newest.at AS at, newest.content AS content FROM (SELECT hash(url) AS page,"
+        " max({'at': fetched_at, 'file': file, 'place': \"offset\", 'content': hash(digest)}) AS newest"
         f" FROM facts WHERE kind = '{kind}' GROUP BY 1)"
     )
     engine.rows(
         f"CREATE OR REPLACE VIEW {view} AS SELECT facts.* FROM facts SEMI JOIN latest_{view} AS latest ON"
-        ' facts.file = latest.file AND facts."offset" = latest."offset" AND hash(facts.url) = latest.page'
+        ' facts.file = latest.file AND facts."offset" = latest.place AND facts.fetched_at = latest.at'
+        " AND hash(facts.digest) = latest.content AND hash(facts.url) = latest.page"
         f" WHERE kind = '{kind}'"
     )
