@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.rules.yields import ASIDE_AFTER, CLOSED_AFTER, LAST_AFTER, Standing, Yields, place_of
+from gossamer.rules.places import place_of
+from gossamer.rules.yields import ASIDE_AFTER, CLOSED_AFTER, LAST_AFTER, Standing, Yields
 
 SIZE = 5000
 

@@ -179,8 +179,7 @@ class Agent:
                 self._fetcher.start(visit)
             stages["frontier"] += leased - started
             stages["fetch"] += perf_counter() - leased
-            for visit, outcome in await self._fetcher.wait(self._patience()):
-                self._settle(visit, outcome)
+            self._settle(await self._fetcher.wait(self._patience()))
             if self.others is not None:
                 for visit in self._fetcher.broken_off():
                     self._broken_off(visit)
@@ -189,36 +188,40 @@ class Agent:
         await self._finish_in_flight()
         return reason
 
-    def _settle(self, visit: Visit, outcome: Page | Fault) -> None:
-        received = 0
-        if isinstance(outcome, Page):
-            received = len(outcome.head) + len(outcome.raw)
-            self._meter.answers.append(outcome.seconds)
-        self._speed.ended(received)
-        self.statistics.bytes += received
-        if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:
-            self._stale.add(visit.url)
-            self._visits_in_flight -= not visit.robots
-            self.statistics.count_failure(outcome.reason)
-            self.frontier.give_back(visit, outcome.fetched_at)
-            return
-        if self._stale:
-            self._stale.discard(visit.url)
-        if visit.robots:
-            self._robots.visited(visit, outcome)
-            return
-        self._visits_in_flight -= 1
-        if self._config.apps:
-            self.asked.settled(visit, outcome)
-        if self._head_first is not None and self.responses.goes_on(visit, outcome, self._head_first):
-            self.frontier.give_back(visit, outcome.fetched_at)
-        elif isinstance(outcome, Page):
-            if visit.source or not outcome.wanted:
+    def _settle(self, outcomes: list[tuple[Visit, Page | Fault]]) -> None:
+        """Parse, store, add links, settle: in this order."""
+        pages: list[tuple[Visit, Page]] = []
+        for visit, outcome in outcomes:
+            received = 0
+            if isinstance(outcome, Page):
+                received = len(outcome.head) + len(outcome.raw)
+                self._meter.answers.append(outcome.seconds)
+            self._speed.ended(received)
+            self.statistics.bytes += received
+            if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:
+                self._stale.add(visit.url)
+                self._visits_in_flight -= not visit.robots
+                self.statistics.count_failure(outcome.reason)
+                self.frontier.give_back(visit, outcome.fetched_at)
+                continue
+            if self._stale:
+                self._stale.discard(visit.url)
+            if visit.robots:
+                self._robots.visited(visit, outcome)
+                continue
+            self._visits_in_flight -= 1
+            if self._config.apps:
+                self.asked.settled(visit, outcome)
+            if self._head_first is not None and self.responses.goes_on(visit, outcome, self._head_first):
+                self.frontier.give_back(visit, outcome.fetched_at)
+            elif isinstance(outcome, Fault):
+                self.responses.failed(visit, outcome)
+            elif visit.source or not outcome.wanted:
                 self.responses.source_visited(visit, outcome)
             else:
-                self.responses.visited(visit, outcome)
-        else:
-            self.responses.failed(visit, outcome)
+                pages.append((visit, outcome))
+        if pages:
+            self.responses.visited(pages)
 
     def _may_post(self, visit: Visit) -> Reason | None:
         """Asked when the connection stands and nothing is sent yet. From the commit on a form counts as sent, so that
@@ -377,8 +380,7 @@ class Agent:
         """Take in what is already under way: asking servers again later for the same would be rude."""
         until = self._clock() + _LAST_RESPONSES
         while self._fetcher.in_flight and self._clock() < until:
-            for visit, outcome in await self._fetcher.wait(0.1):
-                self._settle(visit, outcome)
+            self._settle(await self._fetcher.wait(0.1))
         self._break_off(lambda visit: True)
 
     def _break_off(self, which: Callable[[Visit], bool]) -> None:

@@ -27,7 +27,10 @@ from gossamer.errors import GossamerError
 from gossamer.fetch import Resolver, certificates, has_ipv6
 
 GOOD, RISK, BAD = "good", "risk", "bad"
-COMPILED = ("parse._links", "parse._fingerprint", "store._records", "frontier._recent")
+COMPILED = (
+    "parse._links", "parse._fingerprint", "store._records", "frontier._recent", "frontier._packing", "frontier._intake",
+    "model._heads", "rules._places",
+)  # fmt: skip
 _NAME = "example.org"
 _SYNCS = 20
 _SLOW_SYNC = 0.05  # seconds: a commit has two or three

@@ -14,7 +14,7 @@ import msgspec
 
 from gossamer.agent.earlier import Earlier
 from gossamer.agent.findings import Findings
-from gossamer.agent.newness import Newness, into_itself
+from gossamer.agent.newness import Content, Newness, into_itself
 from gossamer.agent.page_links import PageLinks
 from gossamer.agent.revisiting import Revisiting, is_same
 from gossamer.agent.sources import Sources
@@ -25,6 +25,7 @@ from gossamer.frontier import Frontier
 from gossamer.model import Before, Change, Exclusion, Fault, Locator, Method, Page, Reason, State, Visit
 from gossamer.parse.directory import lists_directory
 from gossamer.rules.head_first import HeadFirst
+from gossamer.rules.places import is_part
 from gossamer.rules.policy import BUSY, USUAL_PRIORITY, retry_after
 from gossamer.rules.reserved import Reserved
 from gossamer.rules.revisits import FIRST, Found
@@ -74,56 +75,106 @@ class Responses:
     def close(self) -> None:
         self._earlier.close()
 
-    def visited(self, visit: Visit, page: Page) -> None:
-        busy = page.status in BUSY
-        wait = retry_after(page.header("retry-after"), page.fetched_at) if busy else 0.0
-        if busy and self._frontier.may_try_again(visit):
-            self._statistics.count_failure(Reason.BUSY)
-            fault = Fault(Reason.BUSY, True, "", page.fetched_at, page.status)
-            self._frontier.settle_fault(visit, fault, page.fetched_at, wait)
-            return
+    def visited(self, pages: list[tuple[Visit, Page]]) -> None:
+        """Pages that came at one moment. Each step is made for all of them before the next one: what a step needs is in
+        the processor's cache then.
+        """
+        kept = [each for each in pages if not self._is_settled(*each)]
+        self._keep([each for each in kept if each[0].before is None])
+        for each in kept:
+            if each[0].before is not None:  # what counts as new on it is what those before have not led to
+                self._keep([each])
+
+    def _is_settled(self, visit: Visit, page: Page) -> bool:
+        """Whether nothing of a response is to be kept, and it is settled."""
+        wait = 0.0
+        if page.status in BUSY:
+            wait = self._wait_of(page)
+            if self._frontier.may_try_again(visit):
+                self._statistics.count_failure(Reason.BUSY)
+                fault = Fault(Reason.BUSY, True, "", page.fetched_at, page.status)
+                self._frontier.settle_fault(visit, fault, page.fetched_at, wait)
+                return True
         if self._reserved is not None and self._reserved.found_in(*_texts(page)):
             fault = Fault(Reason.RESERVED, False, "", page.fetched_at, page.status)
             self._statistics.left_out += 1
             self._frontier.settle_excluded(visit, fault, page.fetched_at)
-            return
-        if visit.before is not None and self._stays(visit, page, visit.before, wait):
-            return
-        stages = self._meter.stages
+            return True
+        return visit.before is not None and self._stays(visit, page, visit.before, wait)
+
+    @staticmethod
+    def _wait_of(page: Page) -> float:
+        return retry_after(page.header("retry-after"), page.fetched_at) if page.status in BUSY else 0.0
+
+    def _keep(self, pages: list[tuple[Visit, Page]]) -> None:
+        stages, newness, append = self._meter.stages, self._newness, self._store.append
         started = perf_counter()
-        digest = payload_digest(page.raw)
+        digests = [payload_digest(page.raw) for _, page in pages]
         digested = perf_counter()
-        content = self._newness.content(visit, page, digest)
+        kept: list[tuple[Visit, Page, bytes, Content]] = []
+        repeats: list[tuple[Visit, Page]] = []
+        met: set[bytes] = set()
+        for (visit, page), digest in zip(pages, digests, strict=True):
+            content = newness.content(visit, page, digest)
+            if met.isdisjoint(content.keys):
+                met.update(content.keys)
+                kept.append((visit, page, digest, content))
+            else:  # says what another one of these says, which must be known first
+                repeats.append((visit, page))
         looked_up = perf_counter()
-        if visit.before is None:
-            links = self._newness.links(visit, page, content, self._links.of)
-            found = self._revisiting.first(page) if self._config.fresh.keep_fresh else FIRST
-            change, same = "", False
-        else:
-            same = is_same(visit.before, digest) and not 300 <= page.status < 400  # which says more in its head
-            links = [] if same else self._links.of(page)
-            found = self._revisiting.found(visit, page, digest, links)
-            change = found.change
-            self._revisiting.count(found)
+        read = [self._read(*each) for each in kept]
         parsed = perf_counter()
-        stored: tuple[int, int, int] | Locator = self._store.append(page, digest, content.stored, change)
-        if same and visit.before is not None and visit.before.stored is not None:
-            stored = visit.before.stored  # where the payload is
+        places = [
+            append(page, digest, content.stored, "" if visit.before is None else found.change)
+            for (visit, page, digest, content), (_, found) in zip(kept, read, strict=True)
+        ]
         appended = perf_counter()
+        for (visit, page, digest, content), (links, found), place in zip(kept, read, places, strict=True):
+            self._settle(visit, page, digest, content, links, found, place)
+        stages["frontier"] += perf_counter() - appended + looked_up - digested
+        stages["store"] += appended - parsed + digested - started
+        stages["parse"] += parsed - looked_up
+        for each in repeats:
+            self._keep([each])
+
+    def _read(self, visit: Visit, page: Page, digest: bytes, content: Content) -> tuple[list[str], Found]:
+        """Where a page leads, and what was found of it."""
+        before = visit.before
+        if before is None:
+            links = self._newness.links(visit, page, content, self._links.of)
+            return links, self._revisiting.first(page) if self._config.fresh.keep_fresh else FIRST
+        links = [] if _is_same(before, page, digest) else self._links.of(page)
+        found = self._revisiting.found(visit, page, digest, links)
+        self._revisiting.count(found)
+        return links, found
+
+    def _settle(
+        self,
+        visit: Visit,
+        page: Page,
+        digest: bytes,
+        content: Content,
+        links: list[str],
+        found: Found,
+        place: tuple[int, int, int],
+    ) -> None:
+        stored: tuple[int, int, int] | Locator = place
+        before = visit.before
+        if before is not None and before.stored is not None and _is_same(before, page, digest):
+            stored = before.stored  # where the payload is
         barren = self._newness.is_barren(visit, page, content, links)
         if self.ordering is not None:
             found = self._add_in_order(self.ordering, visit, page, links, barren, found)
         elif links:
             self._add(visit, page, links, barren)
+        status, moment = page.status, page.fetched_at
         address = self._fetcher.own_address(visit.host, page)
+        wait = self._wait_of(page) if status in BUSY else 0.0
         self._frontier.settle_page(
-            visit, page.status, page.fetched_at, page.seconds, stored, address, digest, page.validators, wait, found
+            visit, status, moment, page.seconds, stored, address, digest, page.validators, wait, found
         )
-        stages["frontier"] += perf_counter() - appended + looked_up - digested
-        stages["store"] += appended - parsed + digested - started
-        stages["parse"] += parsed - looked_up
-        self._statistics.count_page(page.status)
-        if self.on_page is not None and change != Change.SAME:
+        self._statistics.count_page(status)
+        if self.on_page is not None and found.change != Change.SAME:
             self.on_page(visit, page)
 
     def _stays(self, visit: Visit, page: Page, before: Before, wait: float) -> bool:
@@ -163,7 +214,10 @@ class Responses:
     def _add(self, visit: Visit, page: Page, links: list[str], barren: bool) -> None:
         hops = visit.hops + 1 if 300 <= page.status < 400 else 0
         # What a server lists of its own directories has an end.
-        own = [] if barren or lists_directory(page.body, page.url, links) else into_itself(page.url, links)
+        if not barren and is_part(page.url) and not lists_directory(page.body, page.url, links):
+            own = into_itself(page.url, links)
+        else:
+            own = []
         if own:
             self._frontier.add(own, visit.depth + 1, USUAL_PRIORITY, hops, suspect=True)
             known = set(own)
@@ -188,14 +242,14 @@ class Responses:
     def source_visited(self, visit: Visit, page: Page) -> None:
         """Not a page of the crawl, but perhaps a sitemap or a feed: stored as robots.txt is, and read for links."""
         if page.status in BUSY and self._frontier.may_try_again(visit):
-            self.visited(visit, page)  # that is: tried again
+            self.visited([(visit, page)])  # that is: tried again
             return
         if visit.before is not None and self._stays(visit, page, visit.before, 0.0):
             return
         kind = self._sources.read(visit, page)
         if not kind and visit.source and page.wanted and not self._scope.judge(visit.url):
             visit.depth += 1  # robots.txt calls a page a sitemap: its host's front page has one more link
-            self.visited(visit, page)
+            self.visited([(visit, page)])
             return
         if not kind and not visit.source:
             fault = Fault(Reason.UNWANTED_TYPE, False, page.content_type or "", page.fetched_at, page.status)
@@ -252,6 +306,11 @@ def _texts(page: Page) -> tuple[str, ...]:
 
     source, _ = decode(page.body, page.content_type)
     return source, unescape(source)
+
+
+def _is_same(before: Before, page: Page, digest: bytes) -> bool:
+    """Of a redirect the head says more than the body."""
+    return is_same(before, digest) and not 300 <= page.status < 400
 
 
 def _excludes(fault: Fault) -> bool:

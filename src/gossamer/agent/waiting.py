@@ -11,7 +11,8 @@ from gossamer.config import hours
 from gossamer.frontier.reader import HostView
 from gossamer.model import Exclusion, Reason
 from gossamer.model.domain import registered_domain
-from gossamer.rules.yields import Barren, Standing, place_of
+from gossamer.rules.places import place_of
+from gossamer.rules.yields import Barren, Standing
 
 
 def waits_for(case: Case) -> str:

@@ -20,13 +20,13 @@ from gossamer.fetch.guard import Guard
 from gossamer.fetch.route import Route
 from gossamer.fetch.sniff import sniffed
 from gossamer.model import Fault, Method, Page, Reason, Visit
+from gossamer.model.heads import values
 from gossamer.model.media_type import media_type_of
 from gossamer.model.post import body_of
 from gossamer.rules.link_sources import may_be_source
 
 _SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d+)", re.I).search
-_TYPES = re.compile(rb"\ncontent-type[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
 _STATUS_LINE = re.compile(rb"HTTP/[12](?:\.\d)? ([1-9]\d\d)[ \t\r\n]").match
 _FINAL = re.compile(rb"\n\r?\n(?=HTTP/)").finditer
 _MOST_LINES = 6_000  # of heads in memory: libcurl stops a response with more than 5,000, and others may come before it
@@ -75,7 +75,7 @@ class Limits:
         """What a head says, and whether that is wanted; None when it says nothing that can be understood, which its
         first bytes must decide.
         """
-        found = _TYPES(head)
+        found = values(head, b"content-type")
         key = found[0] if len(found) == 1 else b"\n".join(found)
         known = self._types.get(key)
         if known is None:

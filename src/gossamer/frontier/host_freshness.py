@@ -9,8 +9,8 @@ import msgspec
 
 from gossamer.rules.census import Bounds, Census
 from gossamer.rules.change_rate import Belief, Seen, Weights
+from gossamer.rules.places import place_of
 from gossamer.rules.validators import Trust
-from gossamer.rules.yields import place_of
 
 _SAMPLE = 64  # pages
 _ANEW = 16  # pages of the sample that were visited since, or as many as it has

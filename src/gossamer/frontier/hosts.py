@@ -45,10 +45,6 @@ class Chunk:
         """On disk it is as in memory."""
         return not self.taken and self.left == len(self.entries)
 
-    def settle(self, index: int) -> None:
-        self.entries[index] = ""
-        self.left -= 1
-
     def done(self) -> tuple[int, list[int]]:
         """All numbers below the first are settled, and those of the list; something is left."""
         low = 0
@@ -192,7 +188,8 @@ class Level:
     def settle(self, entry: Entry) -> None:
         chunk = entry.chunk
         assert chunk is not None
-        chunk.settle(entry.number - chunk.first)
+        chunk.entries[entry.number - chunk.first] = ""
+        chunk.left -= 1
         if not chunk.left:
             self.chunks.remove(chunk)
             if chunk.stored:

@@ -10,6 +10,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.foreign import Foreign, Sent
 from gossamer.frontier.hosts import Origin
+from gossamer.frontier.parting import Group, parted
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.roster import Roster
 from gossamer.model import Exclusion, Judgement, Reason
@@ -45,7 +46,7 @@ class Intake:
     ) -> None:
         """`enqueue` counts what it puts into a queue, `put` does not."""
         self.policy = policy
-        self.waiting: list[tuple[list[str], int, int, int]] = []  # links to look up, their depth, priority and hops
+        self.waiting: list[Group] = []  # links to look up
         self._links = 0  # waiting
         self._recent = recent
         self._database = database
@@ -85,31 +86,25 @@ class Intake:
         """Whatever waits is known and judged from here on."""
         fresh, self.waiting = self.waiting, []
         self._links = 0
-        origins, find = self._roster.origins, self._roster.origin
-        wanted = []
-        visits = []
-        for urls, depth, priority, hops in fresh:
-            for url in urls:
-                cut = url.index("/", 8)
-                origin = origins.get(url[:cut]) or find(url[:cut])
-                if origin.away:
-                    self._hand_over(origin, url, depth, priority, hops)
-                    continue
-                path = url[cut:]
-                wanted.append((origin, path, url, depth, priority, hops))
-                visits.append(origin.prefix + path.encode())
+        roster, scope = self._roster, self._scope
+        wanted, visits, away = parted(
+            fresh, roster.origins, roster.origin, scope.max_url_length, scope.harmless_slashes
+        )
+        for each in away:
+            self._hand_over(*each)
         if not visits:
             return
-        counts, changes, judge = self._counts, self._changes, self._scope.judge
+        counts, changes, judge, forms_only = self._counts, self._changes, scope.judge, scope.forms_only
         domain_hosts, by_url = self._domain_hosts, self.policy.urls
         found: dict[tuple[Origin, int], list[str]] = {}  # in the order of the first of each: many are of one host
-        for key, is_known, (origin, path, url, depth, priority, hops) in zip(
+        for key, is_known, (origin, path, url, depth, priority, hops, is_plain) in zip(
             visits, self._database.known(visits), wanted, strict=True
         ):
             if is_known or key in changes:
                 continue
             counts.urls += 1
-            reason: Judgement = judge(url) if depth else ""  # a seed belongs because somebody says so
+            # A seed belongs because somebody says so.
+            reason: Judgement = "" if not depth or (is_plain and forms_only) else judge(url)
             if hops & keys.HOPS > MOST_REDIRECTS:
                 reason = reason or Exclusion.REDIRECTS
             if domain_hosts is not None and not reason:

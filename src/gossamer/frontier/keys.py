@@ -29,23 +29,24 @@ from zlib import crc32
 
 import msgspec
 
+from gossamer.frontier.packing import DEPTH_0, ELSEWHERE, HISTORY
+from gossamer.frontier.packing import pack_entry as pack_entry
+from gossamer.frontier.packing import pack_history as pack_history
+from gossamer.frontier.packing import pack_page as pack_page
+from gossamer.frontier.packing import read_entry as read_entry
 from gossamer.model import Before, Exclusion, Locator, Method, Reason, State, Visit, VisitRecord
 from gossamer.model.domain import reversed_host, unreversed_host
 
 SCHEMES = {"http": "p", "https": "s"}
 SCHEME_NAMES = {code: name for name, code in SCHEMES.items()}
-ELSEWHERE = 0xFFFF  # instead of the number of a file: another agent has stored it
 LAST, ASIDE = 9, 10  # priorities: after everything else; not at all, while repetitions are skipped
 PARTY_BITS = 4  # of a priority: above these it says whose the entry is (`parties`)
 ASKED = 1 << PARTY_BITS  # the first priority of what applications ask for
 EPOCH_BITS = 25  # of a number: that many numbers share an epoch, so the index holds a host once for some million URLs
 
-# state, depth, status, fetched_at, tries; file, offset and length in the store; digest, changes seen
-_HISTORY = struct.Struct("<BBHIBHII8sH")
-HISTORY_SIZE = _HISTORY.size  # bytes of a visit's record, at least, once it has a history
+HISTORY_SIZE = HISTORY.size  # bytes of a visit's record, at least, once it has a history
 _FILE, _LENGTH, _DIGEST = (struct.calcsize(fields) for fields in ("<BBHIB", "<BBHIBHI", "<BBHIBHII"))
 _NONE = bytes(4)
-_LONGEST = 200  # bytes of a validator; longer ones are useless anyway
 # due, seen, hash of the main text, URLs gained; found unchanged, and not found at all, in a row
 _AGAIN = struct.Struct("<I5sIBBB")
 _DUE = struct.Struct(">I")
@@ -55,7 +56,6 @@ _WRAPPED = 100  # visits in a row, when there are more than a byte can count
 _HOST = struct.Struct("<dffHIII")  # due, crawl delay, added delay, failures, last of them, robots failing since, pages
 _EXPIRES = struct.Struct("<d")
 _INDEX = struct.Struct(">2sBII")
-_DEPTH_0 = 32  # depth and tries are written as characters, none of them a line feed
 
 META = b"\xff\xffm"
 TAKING = META + b"taking "
@@ -96,41 +96,6 @@ def excluded_visit(depth: int, reason: Exclusion | Reason) -> bytes:
     return pack_history(State.EXCLUDED, depth, 0, 0.0, 0, reason=reason)
 
 
-def pack_history(
-    state: State,
-    depth: int,
-    status: int,
-    fetched_at: float,
-    tries: int,
-    stored: tuple[int, int, int] | Locator | None = None,
-    digest: bytes = b"",
-    changes: int = 0,
-    reason: str = "",
-    validators: tuple[bytes, bytes] = (b"", b""),
-    again: bytes = b"",
-) -> bytes:
-    """`stored` is (file number, offset, length) of the WARC record; a page of which there is only the `digest` is
-    stored elsewhere. `validators` are ETag and Last-Modified as sent; `again` is what `pack_again` made, of a visit
-    that is to be made again.
-    """
-    if isinstance(stored, Locator):
-        stored = stored.file, stored.offset, stored.length
-    file, offset, length = stored or ((ELSEWHERE, 0, 1) if digest else (0, 0, 0))
-    depth, tries, changes = min(depth, 255), min(tries, 255), min(changes, 65535)
-    packed = _HISTORY.pack(state, depth, status, int(fetched_at), tries, file, offset, length, digest[:8], changes)
-    etag, modified = validators
-    if again:
-        return b"%b%b\0%b\0%b\0%b" % (packed, reason.encode(), _plain(etag), _plain(modified), again)
-    if etag or modified:
-        return b"%b%b\0%b\0%b" % (packed, reason.encode(), _plain(etag), _plain(modified))
-    return packed + reason.encode() if reason else packed
-
-
-def _plain(validator: bytes) -> bytes:
-    """One that was cut would fit nothing."""
-    return b"" if len(validator) > _LONGEST or validator.find(b"\0") >= 0 else validator
-
-
 def pack_again(due: float, seen: bytes, text: int, gained: int, unchanged: int, missing: int) -> bytes:
     return _AGAIN.pack(
         int(due), seen, text, min(gained, 255), unchanged if unchanged < 256 else _WRAPPED, min(missing, 255)
@@ -139,7 +104,7 @@ def pack_again(due: float, seen: bytes, text: int, gained: int, unchanged: int, 
 
 def has_again(value: bytes) -> bool:
     """The visit that was packed so is to be made again."""
-    parts = value[_HISTORY.size :].split(b"\0", 3)
+    parts = value[HISTORY.size :].split(b"\0", 3)
     return len(parts) == 4 and len(parts[3]) == _AGAIN.size and value[0] in _STATES
 
 
@@ -162,8 +127,8 @@ def with_missing(value: bytes, missing: int) -> bytes:
 
 def with_again(value: bytes, again: bytes) -> bytes:
     """A visit that is now to be made again, and was not."""
-    reason, etag, modified = [*value[_HISTORY.size :].split(b"\0"), b"", b""][:3]
-    return b"%b%b\0%b\0%b\0%b" % (value[: _HISTORY.size], reason, etag, modified, again)
+    reason, etag, modified = [*value[HISTORY.size :].split(b"\0"), b"", b""][:3]
+    return b"%b%b\0%b\0%b\0%b" % (value[: HISTORY.size], reason, etag, modified, again)
 
 
 def due_key(due: float, visit: bytes) -> bytes:
@@ -176,8 +141,8 @@ def read_due_key(key: bytes) -> tuple[int, bytes]:
 
 def read_before(value: bytes) -> Before:
     """What is known of a visit that is made again."""
-    state, _, status, fetched_at, _, file, offset, length, digest, changes = _HISTORY.unpack_from(value)
-    reason, etag, modified, again = value[_HISTORY.size :].split(b"\0", 3)
+    state, _, status, fetched_at, _, file, offset, length, digest, changes = HISTORY.unpack_from(value)
+    reason, etag, modified, again = value[HISTORY.size :].split(b"\0", 3)
     _, seen, text, gained, unchanged, missing = _AGAIN.unpack(again)
     return Before(
         State(state), status, float(fetched_at), digest if length else b"", _locator(file, offset, length),
@@ -196,7 +161,7 @@ def sent_visit(depth: int, tries: int, now: float) -> bytes:
 
 def is_sent(value: bytes) -> bool:
     """What was packed so is a form that was sent, and may have been received."""
-    return value[0] == State.QUEUED and len(value) >= _HISTORY.size
+    return value[0] == State.QUEUED and len(value) >= HISTORY.size
 
 
 def is_fetched(value: bytes) -> bool:
@@ -214,10 +179,10 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
     name, _, rest = key[3:].partition(b"\0")
     host = unreversed_host(name.decode())
     url = f"{SCHEME_NAMES[chr(rest[0])]}://{host}{rest[1:].decode()}"
-    if len(value) < _HISTORY.size:
+    if len(value) < HISTORY.size:
         return VisitRecord(url, State(value[0]), value[1])
-    state, depth, status, fetched_at, tries, file, offset, length, digest, changes = _HISTORY.unpack_from(value)
-    parts = value[_HISTORY.size :].split(b"\0", 3)
+    state, depth, status, fetched_at, tries, file, offset, length, digest, changes = HISTORY.unpack_from(value)
+    parts = value[HISTORY.size :].split(b"\0", 3)
     reason, etag, modified, *_ = [part.decode("latin-1") for part in parts[:3]] + ["", ""]
     due, seen, *_ = _AGAIN.unpack(parts[3]) if has_again(value) else (0, b"")
     return VisitRecord(
@@ -228,9 +193,9 @@ def read_visit(key: bytes, value: bytes) -> VisitRecord:
 
 def read_stored(value: bytes) -> Locator | None:
     """Where what a visit brought is stored; None: nothing is, or not by this agent."""
-    if len(value) < _HISTORY.size:
+    if len(value) < HISTORY.size:
         return None
-    return _locator(*_HISTORY.unpack_from(value)[5:8])
+    return _locator(*HISTORY.unpack_from(value)[5:8])
 
 
 def _locator(file: int, offset: int, length: int) -> Locator | None:
@@ -239,16 +204,16 @@ def _locator(file: int, offset: int, length: int) -> Locator | None:
 
 def with_elsewhere(value: bytes) -> bytes:
     """The same visit, as another agent has it: what is stored is not here."""
-    if len(value) < _HISTORY.size or value[_LENGTH:_DIGEST] == _NONE:
+    if len(value) < HISTORY.size or value[_LENGTH:_DIGEST] == _NONE:
         return value
     return b"%b\xff\xff%b" % (value[:_FILE], value[_FILE + 2 :])
 
 
 def outcome_of(value: bytes) -> bytes:
     """What visits that came to the same end have in common, to be counted by; `read_outcome` says it in words."""
-    if len(value) < _HISTORY.size or value[0] == State.FETCHED:
+    if len(value) < HISTORY.size or value[0] == State.FETCHED:
         return value[:4]
-    return value[:4] + value[_HISTORY.size :].partition(b"\0")[0]
+    return value[:4] + value[HISTORY.size :].partition(b"\0")[0]
 
 
 def read_outcome(outcome: bytes) -> tuple[State, int, int, str]:
@@ -259,7 +224,7 @@ def read_outcome(outcome: bytes) -> tuple[State, int, int, str]:
 
 def left_out(value: bytes) -> str:
     """Why a visit is excluded; empty when it is not."""
-    return value[_HISTORY.size :].partition(b"\0")[0].decode() if value[0] == State.EXCLUDED else ""
+    return value[HISTORY.size :].partition(b"\0")[0].decode() if value[0] == State.EXCLUDED else ""
 
 
 # -- hosts ---------------------------------------------------------------------------------------------------------
@@ -299,27 +264,10 @@ SOURCE = 0x20  # a sitemap, to be read for links
 LISTED = 0x40  # named by a sitemap index: it names no others
 REVISIT = 0x80  # it was visited before
 POST = 0x100  # a form to be sent
-_SMALL = [chr(_DEPTH_0 + number) for number in range(512)]
-
-
-def pack_entry(depth: int, tries: int, hops: int, scheme: str, path: str) -> str:
-    """`hops`: redirects that led here, one after the other, and marks beside them (SUSPECT and the like)."""
-    return f"{_SMALL[depth if depth < 256 else 255]}{_SMALL[tries if tries < 256 else 255]}{_SMALL[hops]}{scheme}{path}"
-
-
-def read_entry(packed: str) -> tuple[int, int, int, str, str]:
-    """Depth, tries, hops with their marks, scheme, path."""
-    return (
-        ord(packed[0]) - _DEPTH_0,
-        ord(packed[1]) - _DEPTH_0,
-        ord(packed[2]) - _DEPTH_0,
-        packed[3],
-        packed[4:],
-    )
 
 
 def is_revisit(packed: str) -> bool:
-    return bool((ord(packed[2]) - _DEPTH_0) & REVISIT)
+    return bool((ord(packed[2]) - DEPTH_0) & REVISIT)
 
 
 def read_marks(visit: Visit, hops: int) -> None:

@@ -13,7 +13,8 @@ from gossamer.frontier.schedule import Schedule
 from gossamer.model import State, Visit
 from gossamer.model.domain import registered_domain
 from gossamer.model.url import host_of, split
-from gossamer.rules.yields import ASIDE_AFTER, FIRST_LOOK, Barren, Standing, Yields, place_of
+from gossamer.rules.places import place_of
+from gossamer.rules.yields import ASIDE_AFTER, FIRST_LOOK, Barren, Standing, Yields
 
 _PAGES_FOR_EACH_THAT_AGREES = 3  # at the most, of a mirror
 _MOST_DOMAINS = 16_384  # whose hosts are compared with each other

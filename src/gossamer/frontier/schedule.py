@@ -13,6 +13,7 @@ from gossamer.frontier.keys import ASIDE
 A_LOWER_LEVEL_EVERY = 16  # picks: a level that starves still moves
 _SPREAD = 64  # places in the order between two ready hosts of a domain
 _TURNS = (1 << 24) - 1
+_IDLE, _READY, _WAITING = Place.IDLE, Place.READY, Place.WAITING  # found sooner so, for every page
 _SITES = "s"  # instead of a domain or address: who waits until another host is finished
 
 
@@ -76,7 +77,7 @@ class Schedule:
     def offer(self, host: HostQueue, now: float, down: bool = False) -> None:
         """This host has entries that wait, and is in no place."""
         if host.due > now:
-            host.place = Place.WAITING
+            host.place = _WAITING
             self._wait(host)
             if down:
                 self._down.add(host.name)
@@ -86,7 +87,7 @@ class Schedule:
         priority, number = self._first(host)
         if host.manners.priority >= 0:
             priority = host.manners.rank(priority)
-        host.place = Place.READY
+        host.place = _READY
         self.ready += 1
         heap = self._ready.get(priority)
         if heap is None:
@@ -121,7 +122,7 @@ class Schedule:
             if full is None and self.sites and not self._may_begin(host):
                 full = _SITES
             if full is None:
-                host.place = Place.IDLE
+                host.place = _IDLE
                 return host
             host.place = Place.HELD
             self._held.setdefault(full, deque()).append(host)
@@ -155,15 +156,14 @@ class Schedule:
     def end(self, host: HostQueue, now: float) -> None:
         """It no longer is; a host that was held for it may come."""
         self.leased -= 1
-        if not host.groups:
-            return
         for group in host.groups:
             left = self._in_hand[group] - 1
             if left:
                 self._in_hand[group] = left
             else:
                 del self._in_hand[group]
-        self.pass_on(host, now)
+        if self._held:
+            self.pass_on(host, now)
 
     def pass_on(self, host: HostQueue, now: float) -> None:
         """This host does not use its turn, or no longer: one that was held for it may come."""
@@ -220,7 +220,7 @@ class Schedule:
         waiting = self._waiting
         while waiting and waiting[0] <= now:
             for host in self._due_then.pop(heappop(waiting)):
-                if host.place is not Place.WAITING:
+                if host.place is not _WAITING:
                     continue
                 if host.due > now:  # another visit of the host ended meanwhile
                     self._wait(host)
@@ -246,7 +246,7 @@ class Schedule:
         host = self._ready_hosts.pop(place)
         if not heap:
             del levels[priority]
-        if host.place is not Place.READY or host.spot != place:  # it was taken out, and perhaps put back elsewhere
+        if host.place is not _READY or host.spot != place:  # it was taken out, and perhaps put back elsewhere
             return None
         self._no_longer_ready(host)
         return host

@@ -16,6 +16,7 @@ from gossamer.model import Change, Exclusion, Fault, Locator, Reason, State, Vis
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.revisits import FIRST, Found
 
+_IDLE = Place.IDLE  # asked for every page: a name of this module is found sooner than one of an enumeration
 HOST_FAULTS = frozenset(
     {Reason.DNS, Reason.CONNECT, Reason.TIMEOUT, Reason.TLS, Reason.PROXY}
 )  # others are a page's own
@@ -66,17 +67,22 @@ class Settling:
         """
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
-        if self._is_void(host, entry, visit, now, seconds):
-            return
         before, again, changes = visit.before, b"", 0
+        if before is not None and self._is_void(host, entry, visit, now, seconds):
+            return
         if self._revisits.on or before is not None:
             again = self._again(host, entry, visit, found, now, validators)
         if before is not None:
             changes = before.changes + (found.change is Change.CHANGED)
-        value = keys.pack_history(
-            State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, changes, "", validators, again
+        if isinstance(stored, Locator):
+            stored = stored.file, stored.offset, stored.length
+        self.settle(
+            host,
+            entry,
+            keys.pack_page(
+                State.FETCHED, visit.depth, status, now, visit.tries + 1, stored, digest, changes, validators, again
+            ),
         )
-        self.settle(host, entry, value)
         if self.pattern_pages is not None:
             self.pattern_pages.end(visit.url, stored=True)
         if before is None or before.state is not State.FETCHED:
@@ -276,8 +282,10 @@ class Settling:
             self._counts.revisits -= 1
         else:
             self._counts.queued -= 1
-        self._counts.aside -= entry.priority == keys.ASIDE
-        self._roster.touch(host)
+        if entry.priority == keys.ASIDE:
+            self._counts.aside -= 1
+        if not host.dirty:
+            self._roster.touch(host)
 
     def is_surplus(self, host: HostQueue, entry: Entry) -> bool:
         """Whether an entry, taken from its queue, is of a visit that was made or is being made under a better priority:
@@ -312,13 +320,14 @@ class Settling:
         if address and address != host.address and not host.leased:
             host.address = address
             self._schedule.group(host)
-        self._roster.touch(host)
+        if not host.dirty:
+            self._roster.touch(host)
         self.offer(host, now)
 
     def offer(self, host: HostQueue, now: float) -> None:
         """Tell the schedule of a host, if it is in no place and may be visited once more."""
-        if host.place is Place.IDLE and host.open:
-            self._schedule.offer(host, now, self.policy.is_down(host.failures))
+        if host.place is _IDLE and host.open:
+            self._schedule.offer(host, now, host.failures > 0 and self.policy.is_down(host.failures))
 
     def reoffer(self, host: HostQueue, now: float) -> None:
         """Its turn was put off."""

@@ -7,21 +7,10 @@ from enum import StrEnum
 
 import msgspec
 
+from gossamer.model.heads import value as value_in
+
 # Lines whose name is none (spaces in it, nothing before the colon) are no headers; spaces before the colon are borne.
 _HEADER = re.compile(rb"^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
-
-
-def _value(head: bytes, usual: bytes) -> bytes:
-    """A header's value. As most servers write it, it is found without a regular expression: this is asked per page."""
-    at = head.find(usual)
-    if at >= 0:
-        start = at + len(usual)
-        return head[start : head.find(b"\r\n", start)].strip()
-    name = usual[2:-2]
-    if head.lower().find(name.lower()) < 0:
-        return b""
-    found = re.search(rb"\n" + name + rb"[ \t]*:[ \t]*([^\r\n]*)", head, re.I)
-    return found[1].strip() if found else b""
 
 
 class Reason(StrEnum):
@@ -65,7 +54,7 @@ class Page(msgspec.Struct, gc=False):
     @property
     def validators(self) -> tuple[bytes, bytes]:
         """ETag and Last-Modified as sent, each empty where there is none."""
-        return _value(self.head, b"\r\nETag: "), _value(self.head, b"\r\nLast-Modified: ")
+        return value_in(self.head, b"etag"), value_in(self.head, b"last-modified")
 
     @property
     def headers(self) -> list[tuple[str, str]]:

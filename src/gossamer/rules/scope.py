@@ -50,9 +50,10 @@ class Scope:
         self.domain_hosts = domain_hosts  # for the frontier, which knows hosts
         self._beyond = Calendars(now).lead_beyond if now is not None else None
         # A path with so few slashes is no trap of either kind; two slashes are the scheme's.
-        self._harmless = 2 + min(MAX_REPEATS, max_directories + 1)
+        self.harmless_slashes = 2 + min(MAX_REPEATS, max_directories + 1)
         self._include = [_compiled("include", pattern) for pattern in include]
         self._exclude = [_compiled("exclude", pattern) for pattern in exclude]
+        self.forms_only = self._everywhere and not (include or exclude)  # all that it judges by is the form of a URL
         self._hosts: set[str] = set()
         self._domains: set[str] = set()
         self._inside: dict[str, bool] = {}
@@ -103,7 +104,7 @@ class Scope:
             return Exclusion.EXCLUDE
         if self._include and not any(included.search(url) for included in self._include):
             return Exclusion.INCLUDE
-        if url.count("/") > self._harmless and (reason := looks_like_trap(url[slash:], self.max_directories)):
+        if url.count("/") > self.harmless_slashes and (reason := looks_like_trap(url[slash:], self.max_directories)):
             return reason
         # Every new URL comes here, and most have neither a year nor a query.
         if ("/2" in url or "/1" in url or "=" in url) and self._beyond is not None and self._beyond(url, slash):

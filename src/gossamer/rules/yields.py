@@ -9,9 +9,7 @@ there is visited after everything else of the host (LAST); then suspect URLs are
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
-from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -41,26 +39,11 @@ _RELIEF: Final = 2  # barren pages that one page with something new makes up for
 _FIRST_OF_TWO: Final = frozenset((1, *(2 * 4**turn for turn in range(1, 20))))  # 1, 8, 32, 128 ...
 _UNSUSPECTED: Final = 32  # pages of a place before others than suspect ones are compared
 
-_numbers = re.compile(r"[0-9]+")
-
 
 class Standing(IntEnum):
     GOOD = 0
     LAST = 1
     ASIDE = 2
-
-
-def place_of(path: str) -> str:
-    """The first two directories, with every number as `#`; and the name of what is called with parameters."""
-    mark = path.find("?")
-    slash = path.rfind("/", 0, mark if mark >= 0 else len(path)) + 1
-    place = _directories(path[:slash])
-    return place if mark < 0 else f"{place}{_numbers.sub('#', path[slash:mark])}?"
-
-
-@lru_cache(maxsize=8192)
-def _directories(directory: str) -> str:
-    return _numbers.sub("#", "/".join([*directory.split("/", 3)[: min(directory.count("/"), 3)], ""]))
 
 
 def is_near(one: int, other: int) -> bool:
