@@ -5,17 +5,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gossamer.agent.control import Control
-from gossamer.agent.explain import Explanation, explain
-from gossamer.agent.findings import KeptFinding, sentence
-from gossamer.agent.index_status import read_status as read_index_status
-from gossamer.agent.progress import Progress, Summary
-from gossamer.agent.reading import read_findings, read_progress, read_visits
-
 if TYPE_CHECKING:
+    from gossamer.agent.control import Control
     from gossamer.agent.crawl import Crawl, run
+    from gossamer.agent.explain import Explanation, explain
+    from gossamer.agent.findings import KeptFinding, sentence
     from gossamer.agent.index_process import IndexProcess
+    from gossamer.agent.index_status import read_status as read_index_status
     from gossamer.agent.pages import PageReader, StoredPage
+    from gossamer.agent.progress import Progress, Summary
+    from gossamer.agent.reading import read_findings, read_progress, read_visits
 
 __all__ = [
     "Control",
@@ -37,19 +36,30 @@ __all__ = [
 ]
 
 
-# Loaded when first asked for: those who only read a crawl need not wait for the fetcher and the parser.
+# Loaded when first asked for: a crawl need not wait for who reads crawls, nor the other way round.
 _HOMES = {
-    "Crawl": "gossamer.agent.crawl",
-    "IndexProcess": "gossamer.agent.index_process",
-    "PageReader": "gossamer.agent.pages",
-    "StoredPage": "gossamer.agent.pages",
-    "run": "gossamer.agent.crawl",
+    "Control": "control",
+    "Crawl": "crawl",
+    "Explanation": "explain",
+    "IndexProcess": "index_process",
+    "KeptFinding": "findings",
+    "PageReader": "pages",
+    "Progress": "progress",
+    "StoredPage": "pages",
+    "Summary": "progress",
+    "explain": "explain",
+    "read_findings": "reading",
+    "read_index_status": "index_status:read_status",
+    "read_progress": "reading",
+    "read_visits": "reading",
+    "run": "crawl",
+    "sentence": "findings",
 }
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
+    home, _, own = _HOMES.get(name, "").partition(":")
+    if not home:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(home), name)
+    value = globals()[name] = getattr(import_module(f"gossamer.agent.{home}"), own or name)
     return value

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.agent.pages import content_type_of
-from gossamer.agent.payloads import Payloads
 from gossamer.fetch.decode import decoded
 from gossamer.model import Locator
-from gossamer.store import RecordFiles
+
+if TYPE_CHECKING:
+    from gossamer.agent.payloads import Payloads
+    from gossamer.store import RecordFiles
 
 
 class EarlierCopy(msgspec.Struct, frozen=True):
@@ -33,23 +35,34 @@ class Earlier:
         """`most`: bytes of a body. `stored`: where the last response of a URL is; asked when a page that was the same
         as another is to be given with its body.
         """
-        self._files = RecordFiles(directories, most)
+        self._directories = directories
         self._most = most
         self._stored = stored
-        self._payloads = Payloads(self._files, self._places)
+        self._opened: tuple[RecordFiles, Payloads] | None = None
+
+    def _open(self) -> tuple[RecordFiles, Payloads]:
+        from gossamer.agent.payloads import Payloads  # what reads the store, which most crawls never do
+        from gossamer.store import RecordFiles
+
+        files = RecordFiles(self._directories, self._most)
+        return files, Payloads(files, self._places)
 
     def read(self, stored: Locator, with_body: bool = True) -> EarlierCopy | None:
         """The copy at this place; None where it cannot be read."""
-        record = self._files.read(stored)
+        from gossamer.agent.pages import content_type_of
+
+        files, payloads = self._opened = self._opened or self._open()
+        record = files.read(stored)
         if record is None or not record.digest:
             return None
-        raw = self._payloads.of(record) if with_body else None
+        raw = payloads.of(record) if with_body else None
         body = None if raw is None else decoded(record.head, raw, self._most).body
         refers_to = record.refers_to or (record.url, record.fetched_at)
         return EarlierCopy(record.status, record.digest, refers_to, content_type_of(record.head), body)
 
     def close(self) -> None:
-        self._files.close()
+        if self._opened is not None:
+            self._opened[0].close()
 
     def _places(self, refers_to: tuple[str, float], _: bytes) -> Iterator[Locator]:
         """To look further would take longer than a visit may."""

@@ -7,14 +7,16 @@ commit some dozens of bytes more.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from gossamer.agent.progress import Progress
 from gossamer.agent.statistics import Statistics
 from gossamer.frontier.counts import Counts
-from gossamer.frontier.reader import FrontierReader
+
+if TYPE_CHECKING:
+    from gossamer.frontier.reader import FrontierReader
 
 HISTORY: Final = "history "  # in the frontier, before the number of a ring and of a slot
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import ipaddress
 import re
 from collections.abc import Iterable
@@ -69,6 +68,8 @@ def check_link_kind(text: str) -> None:
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
+    import difflib  # for who has made a mistake
+
     near = difflib.get_close_matches(str(name), list(known), 1, 0.5)
     return f"; did you mean {near[0]!r}?" if near else ""
 

@@ -6,12 +6,11 @@ Help texts, docs/configuration.md and the comments in gossamer.toml are made fro
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Any
 
 from gossamer.config.apps import AppRule
 from gossamer.config.hosts import HostRule
-from gossamer.config.option import Option
+from gossamer.config.option import Option, Settings, settings
 from gossamer.config.pins import Pin
 from gossamer.config.sections import (
     AgentConfig,
@@ -30,8 +29,8 @@ from gossamer.config.sections import (
 from gossamer.config.urls import UrlRule
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+@settings
+class Config(Settings):
     """All settings of a crawl. Immutable: every part of the program sees the same."""
 
     scope: ScopeConfig = ScopeConfig()

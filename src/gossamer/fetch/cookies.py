@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from email.utils import parsedate_to_datetime
 
 import msgspec
 
@@ -131,6 +130,8 @@ def _expiry(given: dict[str, str], now: float) -> float:
     age = given.get("max-age", "")
     if re.fullmatch(r"-?\d+", age):
         return max(now + float(age[:15]), 1.0)
+    from email.utils import parsedate_to_datetime  # rarely needed, and many modules
+
     try:
         return max(parsedate_to_datetime(given["expires"]).timestamp(), 1.0)
     except (KeyError, ValueError, TypeError, OverflowError, IndexError):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gossamer.frontier import keys
-from gossamer.frontier.diffs import Diff
 from gossamer.model import State
+
+if TYPE_CHECKING:
+    from gossamer.frontier.diffs import Diff
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,7 +25,6 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.intake import Intake
-from gossamer.frontier.moving import Moving
 from gossamer.frontier.parties import SharedSchedule, Shares, level_of
 from gossamer.frontier.pattern_pages import PatternPages, Room
 from gossamer.frontier.recent import Recent
@@ -42,6 +42,9 @@ from gossamer.rules.policy import Policy
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
 from gossamer.rules.yields import Standing
+
+if TYPE_CHECKING:
+    from gossamer.frontier.moving import Moving
 
 _HOSTS_AT_ONCE = 64  # brought into memory together
 _EXCLUDED_AT_ONCE = 2000  # visits of a host, in one turn of the loop
@@ -464,6 +467,8 @@ class Frontier:
 
     def moving(self, about: Callable[[str], str | None]) -> Moving:
         """`about`: the host that a note of this name is about, if it is about one."""
+        from gossamer.frontier.moving import Moving  # one agent alone moves nothing
+
         return Moving(self._database, self._roster, self.counts, self.revisits, about, lambda: self.policy.urls)
 
     def forget_partition(self, partition: int) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from mimetypes import MimeTypes
-
 from gossamer.model import Method, Visit
 
 _MOST = 100_000  # hosts with an extension
@@ -17,6 +15,8 @@ class HeadFirst:
     """
 
     def __init__(self, policy: str) -> None:
+        from mimetypes import MimeTypes  # for who asks first
+
         self._always = policy == "always"
         self._known = frozenset(kind.removeprefix(".") for kind in MimeTypes(filenames=()).types_map[True])
         self._shown: set[tuple[str, str]] = set()

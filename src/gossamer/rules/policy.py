@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from email.utils import parsedate_to_datetime
 from fnmatch import fnmatchcase
 
 import msgspec
@@ -129,6 +128,8 @@ def retry_after(value: str | None, now: float) -> float:
     text = (value or "").strip()
     if text.isascii() and text.isdigit():
         return min(float(text[:10]), _LONGEST_RETRY_AFTER)
+    from email.utils import parsedate_to_datetime  # rarely needed, and many modules
+
     try:
         moment = parsedate_to_datetime(text).timestamp()
     except (ValueError, OverflowError, TypeError, IndexError):

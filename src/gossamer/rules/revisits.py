@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 import msgspec
@@ -73,6 +72,8 @@ def said_to_hold(cache_control: str | None, last_modified: str | None, now: floa
 
 def moment_of(date: str | None) -> float:
     """Of an HTTP date; 0 where it is none."""
+    from email.utils import parsedate_to_datetime  # many modules, which not every crawl needs
+
     try:
         return max(parsedate_to_datetime(date).timestamp(), 0.0) if date else 0.0
     except (ValueError, OverflowError, TypeError, IndexError):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gossamer.config.kinds import Choice, Duration, Switch, Whole, WholeOrNone
-from gossamer.config.option import declare
+from gossamer.config.option import Settings, declare, settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentConfig:
+@settings
+class AgentConfig(Settings):
     """The loop: its limits and its commits."""
 
     max_pages: int = declare(
@@ -61,8 +59,8 @@ class AgentConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceConfig:
+@settings
+class ServiceConfig(Settings):
     """API and pages, served by a process of its own."""
 
     port: int | None = declare(

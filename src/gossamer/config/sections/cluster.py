@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gossamer.config.kinds import Choice, Text, Whole
-from gossamer.config.option import declare
+from gossamer.config.option import Settings, declare, settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterConfig:
+@settings
+class ClusterConfig(Settings):
     """Several agents on one crawl: how many, and what they do with each other's URLs."""
 
     agents: int = declare(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gossamer.config.checks import store_directory
 from gossamer.config.kinds import Many, Size, Switch, Whole
-from gossamer.config.option import declare
+from gossamer.config.option import Settings, declare, settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontierConfig:
+@settings
+class FrontierConfig(Settings):
     """The durable queues."""
 
     recent_urls: int = declare(
@@ -46,8 +44,8 @@ class FrontierConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreConfig:
+@settings
+class StoreConfig(Settings):
     """The WARC files."""
 
     directories: tuple[str, ...] = declare(
@@ -79,8 +77,8 @@ class StoreConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexConfig:
+@settings
+class IndexConfig(Settings):
     """The full-text index, written by a process of its own."""
 
     on: bool = declare(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gossamer.config.checks import check_link_kind, connect_rule, dns_server, port_range
 from gossamer.config.hours import hours
 from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Switch, Text, Whole
-from gossamer.config.option import declare
+from gossamer.config.option import Settings, declare, settings
 from gossamer.config.secrets import ProxyUrl
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchConfig:
+@settings
+class FetchConfig(Settings):
     """How pages are fetched, and as whom."""
 
     connections: int = declare(
@@ -164,8 +162,8 @@ class FetchConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParseConfig:
+@settings
+class ParseConfig(Settings):
     """What is taken out of a page."""
 
     follow: tuple[str, ...] = declare(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gossamer.config.kinds import Decimal, Duration, Switch
-from gossamer.config.option import declare
+from gossamer.config.option import Settings, declare, settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreshConfig:
+@settings
+class FreshConfig(Settings):
     """Whether, how much, and within which bounds pages are visited again."""
 
     keep_fresh: bool = declare(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gossamer.config.checks import block_pattern, check_media_type, check_network, check_regex, check_reserved
 from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Whole, WholeOrNone
-from gossamer.config.option import declare
+from gossamer.config.option import Settings, declare, settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScopeConfig:
+@settings
+class ScopeConfig(Settings):
     """What belongs to the crawl."""
 
     scope: str = declare(
@@ -88,8 +86,8 @@ class ScopeConfig:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyConfig:
+@settings
+class PolicyConfig(Settings):
     """How politely."""
 
     delay: float = declare(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gossamer.config.checks import strategy_option
 from gossamer.config.kinds import Many, Text
-from gossamer.config.option import declare
+from gossamer.config.option import Settings, declare, settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StrategyConfig:
+@settings
+class StrategyConfig(Settings):
     """In what order URLs are visited, and which are not."""
 
     strategy: str = declare(
