@@ -45,7 +45,7 @@ def read(home: Path) -> Iterator[FrontierReader]:
 def test_a_sample_counts_by_outcome() -> None:
     statistics = Statistics()
     for status in (200, 204, 301, 404, 410, 500, 999):
-        statistics.count_page(status)
+        statistics.count_pages([status])
     statistics.failures, statistics.left_out, statistics.bytes = 3, 2, 1000
     sample = sample_of(statistics, Counts(urls=50, queued=40), NOW)
     assert sample == Sample(NOW, 2, 1, 2, 2, 3, 2, 1000, 50, 40)

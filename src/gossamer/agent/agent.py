@@ -191,13 +191,12 @@ class Agent:
     def _settle(self, outcomes: list[tuple[Visit, Page | Fault]]) -> None:
         """Parse, store, add links, settle: in this order."""
         pages: list[tuple[Visit, Page]] = []
+        responses = [outcome for _, outcome in outcomes if isinstance(outcome, Page)]
+        sizes = [len(page.head) + len(page.raw) for page in responses]
+        self._meter.answers += [page.seconds for page in responses]
+        self._speed.ended(*sizes, *[0] * (len(outcomes) - len(responses)))
+        self.statistics.bytes += sum(sizes)
         for visit, outcome in outcomes:
-            received = 0
-            if isinstance(outcome, Page):
-                received = len(outcome.head) + len(outcome.raw)
-                self._meter.answers.append(outcome.seconds)
-            self._speed.ended(received)
-            self.statistics.bytes += received
             if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:
                 self._stale.add(visit.url)
                 self._visits_in_flight -= not visit.robots

@@ -13,6 +13,7 @@ from gossamer.parse.links import is_wanted
 from gossamer.rules.robots_tag import robots_tag
 
 _PARSED = ("text/html", "application/xhtml+xml")
+_MOST_TYPES = 1000
 
 
 class PageLinks:
@@ -25,6 +26,13 @@ class PageLinks:
         self._sources = sources if config.sitemaps else None
         self._token = token
         self._statistics = statistics
+        self._are_html: dict[str | None, bool] = {None: True}  # by content types as servers write them
+
+    def _note(self, content_type: str | None) -> bool:
+        if len(self._are_html) > _MOST_TYPES:
+            self._are_html.clear()
+        found = self._are_html[content_type] = content_type is None or content_type.partition(";")[0] in _PARSED
+        return found
 
     def of(self, page: Page) -> list[str]:
         if 300 <= page.status < 400:
@@ -33,7 +41,10 @@ class PageLinks:
             return [target] if target else []
         urls = self._in_headers(page) if self._headers else []
         content_type = page.content_type
-        if content_type is None or content_type.partition(";")[0] in _PARSED:
+        is_html = self._are_html.get(content_type)
+        if is_html is None:
+            is_html = self._note(content_type)
+        if is_html:
             found = self._scanner.scan(page.body, page.url, content_type)
             self._statistics.full_parses += found.full
             urls = found.urls if found.nofollow and self._obey else found.urls + urls

@@ -131,6 +131,7 @@ class Responses:
         appended = perf_counter()
         for (visit, page, digest, content), (links, found), place in zip(kept, read, places, strict=True):
             self._settle(visit, page, digest, content, links, found, place)
+        self._statistics.count_pages([page.status for _, page, _, _ in kept])
         stages["frontier"] += perf_counter() - appended + looked_up - digested
         stages["store"] += appended - parsed + digested - started
         stages["parse"] += parsed - looked_up
@@ -173,7 +174,6 @@ class Responses:
         self._frontier.settle_page(
             visit, status, moment, page.seconds, stored, address, digest, page.validators, wait, found
         )
-        self._statistics.count_page(status)
         if self.on_page is not None and found.change != Change.SAME:
             self.on_page(visit, page)
 
@@ -190,7 +190,7 @@ class Responses:
             found, copy = revisiting.unmodified(before)
             if copy is not None:
                 self._store.append(page, copy.digest, copy.refers_to, found.change)
-                self._statistics.count_page(page.status)
+                self._statistics.count_pages([page.status])
         elif before.is_page or not revisiting.is_as_it_was(visit, page, payload_digest(page.raw), self._links.of):
             return False
         else:  # an error or a redirect as it was

@@ -117,15 +117,16 @@ class Speed:
             self._bytes.spend(self._usual)
             self._reserved += self._usual
 
-    def ended(self, received: int) -> None:
-        """A visit brought so many bytes; 0 when it is not known."""
-        if self._bytes.rate:
+    def ended(self, *received: int) -> None:
+        """Visits brought so many bytes each; 0 when it is not known."""
+        if self._bytes.rate and received:
             share = self._reserved / self._under_way
-            self._reserved -= share
-            self._bytes.spend(received - share)
-            if received:
-                self._usual += (received - self._usual) / _MEMORY
-        self._under_way -= 1
+            for size in received:
+                self._reserved -= share
+                self._bytes.spend(size - share)
+                if size:
+                    self._usual += (size - self._usual) / _MEMORY
+        self._under_way -= len(received)
 
     def limit(self, now: float, short: bool) -> str:
         """What holds the crawl back, if it is one of these. `short`: there was more to visit than was allowed."""

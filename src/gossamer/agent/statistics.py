@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from bisect import bisect_left
 from typing import NamedTuple
 
 import msgspec
@@ -35,11 +36,12 @@ class Statistics(msgspec.Struct):
     statuses: dict[int, int] = {}
     reasons: dict[str, int] = {}  # failed tries by reason
 
-    def count_page(self, status: int) -> None:
-        self.pages += 1
-        if 200 <= status < 300:
-            self.ok += 1
-        self.statuses[status] = self.statuses.get(status, 0) + 1
+    def count_pages(self, statuses: list[int]) -> None:
+        self.pages += len(statuses)
+        counts = self.statuses
+        for status in statuses:
+            self.ok += 200 <= status < 300
+            counts[status] = counts.get(status, 0) + 1
 
     def count_failure(self, reason: str) -> None:
         self.failures += 1
@@ -99,8 +101,12 @@ class Meter:
     def _count_answers(self) -> None:
         self._answers += len(self.answers)
         self._waited += sum(self.answers)
-        for seconds in self.answers:
-            self._waits[min(int(seconds * 1000).bit_length(), self._WAITS - 1)] += 1
+        self.answers.sort()
+        below = 0
+        for bits in range(self._WAITS):
+            to = bisect_left(self.answers, 2**bits / 1000) if bits < self._WAITS - 1 else len(self.answers)
+            self._waits[bits] += to - below
+            below = to
         self.answers.clear()
 
     def _read(self, now: float) -> _Reading:

@@ -18,13 +18,13 @@ static int is_plain(PyObject *url, Py_ssize_t longest, Py_ssize_t most_slashes)
         return 0;
     const char *at = (const char *)PyUnicode_1BYTE_DATA(url);
     for (Py_ssize_t i = 0; i < length; i++) {
+        slashes += at[i] == '/';
+        if (i < SCHEME)
+            continue;
         if (at[i] == '?' || at[i] == '=')
             return 0;
-        if (at[i] == '/') {
-            slashes++;
-            if (i + 1 < length && (at[i + 1] == '1' || at[i + 1] == '2'))
-                return 0;
-        }
+        if (at[i] == '/' && i + 1 < length && (at[i + 1] == '1' || at[i + 1] == '2'))
+            return 0;
     }
     return slashes <= most_slashes;
 }

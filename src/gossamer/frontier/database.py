@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -297,12 +298,14 @@ class Database:
 
 
 def _fill(batch: WriteBatch, changes: Changes) -> None:
-    put, delete = batch.put, batch.delete
+    if None not in changes.values():
+        deque(map(batch.put, changes.keys(), changes.values()), maxlen=0)  # no step of Python for each
+        return
     for key, value in changes.items():
         if value is None:
-            delete(key)
+            batch.delete(key)
         else:
-            put(key, value)
+            batch.put(key, value)
 
 
 def _scan(rocks: Any, start: bytes, prefix: bytes) -> Rows:

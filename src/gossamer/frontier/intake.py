@@ -95,17 +95,21 @@ class Intake:
         if not visits:
             return
         counts, changes, judge, forms_only = self._counts, self._changes, scope.judge, scope.forms_only
-        domain_hosts, by_url = self._domain_hosts, self.policy.urls
+        domain_hosts, by_url, pack, queued = self._domain_hosts, self.policy.urls, keys.pack_entry, keys.queued_visit
+        known = self._database.known(visits)
+        counts.urls += known.count(False)
         found: dict[tuple[Origin, int], list[str]] = {}  # in the order of the first of each: many are of one host
         for key, is_known, (origin, path, url, depth, priority, hops, is_plain) in zip(
-            visits, self._database.known(visits), wanted, strict=True
+            visits, known, wanted, strict=True
         ):
-            if is_known or key in changes:
+            if is_known:
                 continue
-            counts.urls += 1
+            if key in changes:  # twice among these
+                counts.urls -= 1
+                continue
             # A seed belongs because somebody says so.
             reason: Judgement = "" if not depth or (is_plain and forms_only) else judge(url)
-            if hops & keys.HOPS > MOST_REDIRECTS:
+            if hops and hops & keys.HOPS > MOST_REDIRECTS:
                 reason = reason or Exclusion.REDIRECTS
             if domain_hosts is not None and not reason:
                 if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
@@ -115,13 +119,13 @@ class Intake:
                 counts.excluded += 1
                 changes[key] = keys.excluded_visit(depth, reason)
                 continue
-            changes[key] = keys.queued_visit(depth)
+            changes[key] = queued(depth)
             fixed = origin.manners.priority
             if by_url is not None:
                 fixed = by_url.priority(url, fixed)
             if fixed >= 0:
                 priority = priority & -keys.ASKED | fixed  # whose it is stays
-            entry = keys.pack_entry(depth, 0, hops, origin.scheme, path)
+            entry = pack(depth, 0, hops, origin.scheme, path)
             if domain_hosts is not None:
                 self._enqueue(origin, [entry], priority)  # at once: from here on its host is a known one
                 continue

@@ -41,6 +41,11 @@ _is_dated = re.compile(
 ).search
 
 
+def may_be_by_year(url: str, path: int) -> bool:
+    """Whether something from `path` on begins as a year does."""
+    return url.find("/2", path) >= 0 or url.find("/1", path) >= 0 or url.find("=", path) >= 0
+
+
 def is_dated(url: str) -> bool:
     """Whether a URL is that of a month or a day and of nothing more: what it shows may be no more than that either."""
     return ("19" in url or "20" in url or "=" in url) and _is_dated(url, 8) is not None

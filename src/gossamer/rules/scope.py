@@ -11,7 +11,7 @@ from gossamer.errors import ConfigError
 from gossamer.model import Exclusion, Judgement
 from gossamer.model.domain import registered_domain
 from gossamer.model.url import MAX_LENGTH, host_of
-from gossamer.rules.calendars import Calendars
+from gossamer.rules.calendars import Calendars, may_be_by_year
 from gossamer.rules.parameters import explodes
 from gossamer.rules.traps import MAX_DIRECTORIES, MAX_REPEATS, looks_like_trap
 
@@ -107,7 +107,7 @@ class Scope:
         if url.count("/") > self.harmless_slashes and (reason := looks_like_trap(url[slash:], self.max_directories)):
             return reason
         # Every new URL comes here, and most have neither a year nor a query.
-        if ("/2" in url or "/1" in url or "=" in url) and self._beyond is not None and self._beyond(url, slash):
+        if self._beyond is not None and may_be_by_year(url, slash) and self._beyond(url, slash):
             return Exclusion.CALENDAR
         return Exclusion.PARAMETERS if "?" in url and explodes(url[url.index("?") + 1 :]) else ""
 

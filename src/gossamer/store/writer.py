@@ -72,7 +72,7 @@ class Writer:
         next_number: Callable[[], int],
     ) -> None:
         self.has_room = True  # on the disk, at the last sync
-        self.written = 0  # bytes in this run
+        self._written = 0  # bytes in this run, as of the last flush
         self.home = home
         self._next_number = next_number
         self._size = config.warc_size
@@ -87,7 +87,7 @@ class Writer:
         self._cdxj_end = position.cdxj
         self._gathered: list[bytes] = []
         self._entries: list[Entry] = []  # of the gathered
-        self._gathered_bytes = 0
+        self._flushed = position.warc  # bytes of the file that were handed to it
         self._unsynced_directory = False
         try:
             home.mkdir(parents=True, exist_ok=True)
@@ -95,23 +95,24 @@ class Writer:
             raise CrawlDirError(f"{home} cannot be made: {error.strerror}. Choose another directory.") from error
         self._recover(position, last)
 
+    @property
+    def written(self) -> int:
+        """Bytes in this run."""
+        return self._written + self._end - self._flushed
+
     def append(
         self, page: Page, digest: bytes, same_as: tuple[str, float] | None = None, change: str = ""
     ) -> tuple[int, int, int]:
         """Store a page, or that it is the `same_as` another; gives (file number, offset, length) of its record."""
         if self._warc is None or self._end >= self._size:
             self._next_file(page.fetched_at)
-        response, request = self._records.page(page, digest, same_as)
-        offset, length = self._end, len(response)
-        self._gathered.append(response)
-        if request:
-            self._gathered.append(request)
-        self._end += length + len(request)
+        records = self._records.page(page, digest, same_as)
+        offset, length = self._end, len(records[0])
+        self._gathered += records
+        self._end = offset + length + len(records[1])
         kind = page.content_type if same_as is None else REVISIT
         self._entries.append((page.url, page.fetched_at, kind, page.status, digest, offset, length, change))
-        self._gathered_bytes += length + len(request)
-        self.written += length + len(request)
-        if self._gathered_bytes >= _FLUSH:
+        if self._end - self._flushed >= _FLUSH:
             self._flush()
         return self._file, offset, length
 
@@ -148,7 +149,8 @@ class Writer:
         self._cdxj_end += len(lines)
         self._gathered.clear()
         self._entries.clear()
-        self._gathered_bytes = 0
+        self._written += self._end - self._flushed
+        self._flushed = self._end
 
     def _next_file(self, now: float) -> None:
         if self._warc is not None:
@@ -158,7 +160,7 @@ class Writer:
             self._open_file("ab")
             return
         self._file = self._next_number()
-        self._end = self._cdxj_end = 0
+        self._end = self._cdxj_end = self._flushed = 0
         self._open_file("wb")
         fields = {
             "software": self._software,
@@ -168,7 +170,6 @@ class Writer:
         }
         info = self._records.warcinfo(self._name, fields, now)
         self._gathered.append(info)
-        self._gathered_bytes += len(info)
         self._end += len(info)
 
     def _open_file(self, mode: str) -> None:
@@ -215,7 +216,7 @@ class Writer:
 
     def _explained(self, error: OSError) -> Exception:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            need = self._gathered_bytes + _RESERVE
+            need = self._end - self._flushed + _RESERVE
             return DiskFullError(
                 f"The disk that holds {self.home} is full. Free at least {need / 1e6:,.0f} MB, "
                 "then run the same command again: nothing committed is lost."
