@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from operator import attrgetter
@@ -236,6 +237,21 @@ class Level:
         return self.priority, below, besides
 
 
+class Group:
+    """Hosts that are limited together: those of a domain, or at an address; or all, where few are begun at a time.
+
+    Invariant: `in_hand` is how many visits of its hosts are; `held` are those that wait for it, in their order.
+    """
+
+    __slots__ = ("__weakref__", "held", "in_hand", "most", "name")
+
+    def __init__(self, name: str, most: int) -> None:
+        self.name = name
+        self.most = most  # visits in hand
+        self.in_hand = 0
+        self.held: deque[HostQueue] = deque()
+
+
 class Place(IntEnum):
     IDLE = 0  # nothing to do, or as many visits in hand as allowed
     READY = 1
@@ -272,7 +288,7 @@ class HostQueue:
         self.turn = 0
         self.party = 0  # whom its next visit is for, where several parties share a crawl
         self.address = ""  # where it was last found, for this run
-        self.groups: tuple[str, ...] = ()  # what limits it besides itself: its domain, its address
+        self.groups: tuple[Group, ...] = ()  # what limits it besides itself: its domain, its address
         self.origins: list[Origin] = []
         self.robots: dict[str, Rules] = {}  # by scheme
         self.robots_failing = 0.0  # since when robots.txt cannot be had

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
+from weakref import WeakValueDictionary
 
-from gossamer.frontier.hosts import HostQueue, Level, Place
+from gossamer.frontier.hosts import Group, HostQueue, Level, Place
 from gossamer.frontier.keys import ASIDE
 
 A_LOWER_LEVEL_EVERY = 16  # picks: a level that starves still moves
 _SPREAD = 64  # places in the order between two ready hosts of a domain
 _TURNS = (1 << 24) - 1
 _IDLE, _READY, _WAITING = Place.IDLE, Place.READY, Place.WAITING  # found sooner so, for every page
-_SITES = "s"  # instead of a domain or address: who waits until another host is finished
 
 
 class Schedule:
@@ -33,9 +32,10 @@ class Schedule:
         self._waiting: list[float] = []
         self._due_then: dict[float, list[HostQueue]] = {}
         self._down: set[str] = set()
+        self._groups: WeakValueDictionary[str, Group] = WeakValueDictionary()  # "d example.org", "a 192.0.2.7"
+        self._unfinished = Group("", sys.maxsize)  # who waits until another host is finished
+        self.held = 0  # hosts, in all groups
         self.limit(domain_connections, address_connections)
-        self._in_hand: dict[str, int] = {}  # "d example.org", "a 192.0.2.7" -> visits
-        self._held: dict[str, deque[HostQueue]] = {}
         self._ready_of: dict[str, int] = {}  # domain -> its hosts that are ready
         self._first: Callable[[HostQueue], tuple[int, int]] = HostQueue.first
         self.next_level: Callable[[HostQueue, float], Level] = HostQueue.next_level
@@ -49,21 +49,18 @@ class Schedule:
 
     def limit(self, domain_connections: int, address_connections: int) -> None:
         """The limits that hold from now on."""
-        self._limited = {"d": domain_connections > 0, "a": address_connections > 0}
-        self._most = {"d": domain_connections or sys.maxsize, "a": address_connections or sys.maxsize}
+        self._most = {"d": domain_connections, "a": address_connections}
+        for group in self._groups.values():
+            group.most = self._most[group.name[0]] or sys.maxsize
 
     @property
     def down(self) -> int:
         return len(self._down)
 
     @property
-    def held(self) -> int:
-        return sum(map(len, self._held.values()))
-
-    @property
     def empty(self) -> bool:
         """Nothing is or will be ready, but for hosts that are down."""
-        return not (self.ready or self.waiting or self._held)
+        return not (self.ready or self.waiting or self.held)
 
     @property
     def next_due(self) -> float | None:
@@ -118,14 +115,19 @@ class Schedule:
             host = self._pop()
             if host is None:
                 continue
-            full = self._full(host) if host.groups else None
+            full = None
+            for group in host.groups:
+                if group.in_hand >= group.most:
+                    full = group
+                    break
             if full is None and self.sites and not self._may_begin(host):
-                full = _SITES
+                full = self._unfinished
             if full is None:
                 host.place = _IDLE
                 return host
             host.place = Place.HELD
-            self._held.setdefault(full, deque()).append(host)
+            full.held.append(host)
+            self.held += 1
         return None
 
     def drop(self, host: HostQueue) -> None:
@@ -138,11 +140,10 @@ class Schedule:
             else:
                 self.waiting -= 1
         elif host.place is Place.HELD:
-            for group in (*host.groups, _SITES):
-                if host in self._held.get(group, ()):
-                    self._held[group].remove(host)
-                    if not self._held[group]:
-                        del self._held[group]
+            for group in (*host.groups, self._unfinished):
+                if host in group.held:
+                    group.held.remove(host)
+                    self.held -= 1
         host.place = Place.IDLE
 
     # -- domains and addresses ---------------------------------------------------------------------------------------
@@ -151,30 +152,28 @@ class Schedule:
         """A visit of this host is in hand."""
         self.leased += 1
         for group in host.groups:
-            self._in_hand[group] = self._in_hand.get(group, 0) + 1
+            group.in_hand += 1
 
     def end(self, host: HostQueue, now: float) -> None:
         """It no longer is; a host that was held for it may come."""
         self.leased -= 1
         for group in host.groups:
-            left = self._in_hand[group] - 1
-            if left:
-                self._in_hand[group] = left
-            else:
-                del self._in_hand[group]
-        if self._held:
+            group.in_hand -= 1
+        if self.held:
             self.pass_on(host, now)
 
     def pass_on(self, host: HostQueue, now: float) -> None:
         """This host does not use its turn, or no longer: one that was held for it may come."""
         for group in host.groups:
-            held = self._held.get(group)
-            if held:
-                released = held.popleft()
-                if not held:
-                    del self._held[group]
-                released.place = Place.IDLE
-                self.offer(released, now)
+            if group.held:
+                self._let_go(group, now)
+
+    def _let_go(self, group: Group, now: float) -> None:
+        """The first that it holds is offered again."""
+        host = group.held.popleft()
+        self.held -= 1
+        host.place = Place.IDLE
+        self.offer(host, now)
 
     def _may_begin(self, host: HostQueue) -> bool:
         if host.name not in self._begun and len(self._begun) >= self.sites:
@@ -187,32 +186,28 @@ class Schedule:
         for name, host in list(self._begun.items()):
             if host.place is Place.GONE or name in self._down or not (host.leased or host.waiting):
                 del self._begun[name]
-        held = self._held.get(_SITES)
+        held = self._unfinished.held
         room = self.sites - len(self._begun)
         if not held or room <= 0:
             return False
         for _ in range(min(room, len(held))):
-            host = held.popleft()
-            host.place = Place.IDLE
-            self.offer(host, now)
-        if not held:
-            del self._held[_SITES]
+            self._let_go(self._unfinished, now)
         return True
-
-    def _full(self, host: HostQueue) -> str | None:
-        for group in host.groups:
-            if self._in_hand.get(group, 0) >= self._most[group[0]]:
-                return group
-        return None
 
     def group(self, host: HostQueue) -> None:
         """Say which domain and address a host belongs to; not while it has visits in hand."""
-        groups = []
-        if self._limited["d"] and host.domain != host.name:
-            groups.append(f"d {host.domain}")
-        if self._limited["a"] and host.address:
-            groups.append(f"a {host.address}")
-        host.groups = tuple(groups)
+        names = []
+        if self._most["d"] and host.domain != host.name:
+            names.append(f"d {host.domain}")
+        if self._most["a"] and host.address:
+            names.append(f"a {host.address}")
+        host.groups = tuple([self._group(name) for name in names])
+
+    def _group(self, name: str) -> Group:
+        group = self._groups.get(name)
+        if group is None:
+            group = self._groups[name] = Group(name, self._most[name[0]])
+        return group
 
     # -- heaps -------------------------------------------------------------------------------------------------------
 
