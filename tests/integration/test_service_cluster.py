@@ -309,6 +309,41 @@ def check_named_everywhere(api: TestClient, name: str) -> None:
     assert api.get("/healthz").json()["status"] == "degraded"
 
 
+def test_who_has_ended_is_named_quietly(
+    homes: tuple[Path, Path], other: None, server: Server, third: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beat(server, third, Over.ENDED)
+    with client(homes[0]) as api:
+        for path, asked in (("search", {"q": "silk"}), ("status", {}), ("changes", {}), ("hosts", {}), ("domains", {})):
+            found = get(api, path, **asked)
+            assert (found["missing"], found["ended"]) == ([], [third]), path
+        assert get(api, "changes")["more"] is False, "nothing is waited for"
+        health = api.get("/healthz").json()
+        assert (health["status"], health["ended"]) == ("ok", [third])
+        page = api.get("/hosts").text
+        assert "Without a3, which has ended." in page
+        assert "does not answer" not in page
+        assert "has ended" in api.get("/dashboard").text
+        assert 'gossamer_agents{state="ended"} 1.0' in api.get("/metrics").text
+        assert run(["search", "silk", "--dir", str(homes[0])]) == 0
+        assert "without a3, ended: gossamer answer --dir DIR there" in capsys.readouterr().err
+        beat(server, third, Over.REVOKED)  # by others, as it was not heard of
+    with client(homes[0]) as api:
+        assert get(api, "search", q="silk")["missing"] == [third]
+        assert run(["search", "silk", "--dir", str(homes[0])]) == 0
+        assert "without a3: no answer came" in capsys.readouterr().err
+
+
+def test_who_has_ended_and_is_answered_for_is_asked(homes: tuple[Path, Path], other: None, server: Server) -> None:
+    beat(server, "a2", Over.ENDED)
+    try:
+        with client(homes[0]) as api:
+            found = get(api, "search", q="silk")
+            assert (found["total"], found["missing"], "a2" in found["ended"]) == (3, [], False)
+    finally:
+        beat(server, "a2")
+
+
 def test_no_broker(homes: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent's own directory is read, and what is missing is said."""
 

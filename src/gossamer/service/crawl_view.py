@@ -56,6 +56,10 @@ class CrawlView:
         return ()
 
     @property
+    def ended(self) -> Sequence[str]:
+        return ()
+
+    @property
     def exists(self) -> bool:
         return self.directory.settings.is_file() and self.directory.frontier.is_dir()
 
