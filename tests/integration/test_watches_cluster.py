@@ -106,7 +106,7 @@ def knows(home: Path, name: str, hits: int = 0, told: str = "") -> bool:
 def urls(home: Path, name: str) -> list[str]:
     bring_up(home)
     with WatchBook(home) as book:
-        return sorted(hit.url for hit in book.hits(book.known(name)))
+        return sorted(hit.url for hit in book.hits(book.known(name), limit=1000))
 
 
 def test_a_watch_is_the_whole_crawls_from_any_machine(homes: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,6 +243,24 @@ def test_agents_at_work_of_which_one_is_killed(tmp_path: Path, server: Server) -
     assert found <= set(listed)
     told = sorted(hit["url"] for call in {call.id: call for call in receiver.calls}.values() for hit in call.hits)
     assert told == listed
+
+
+def test_agents_of_one_machine_have_one_book(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with SimServer.running(WORLD) as web, Receiver() as receiver:
+        words = ["crawl", WORLD.url(0), "--dir", str(home), "--scope", "any", "--allow-private", "--agents", "3"]
+        command = [sys.executable, "-m", "gossamer", *words, "--connect", web.connect, "--delay", "400ms"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+            until(lambda: (home / "agents" / "a3" / "gossamer.toml").is_file())
+            part = home / "agents" / "a2"  # the directory of one is the book of all
+            add_watch(part, "test", "type:html", webhook=receiver.url, name="all", notify_earlier=True)
+            _, err = process.communicate(timeout=120)
+            assert process.returncode == 0, err
+    listed = urls(home, "all")
+    assert not (home / "agents" / "a2" / "watches").exists()
+    assert len(listed) == len(set(listed)) > 50
+    assert listed == sorted({hit.url for name in ("a1", "a2", "a3") for hit in every_page(home / "agents" / name)})
+    assert sorted(hit["url"] for call in receiver.calls for hit in call.hits) == listed
 
 
 def make_crawl_at(server: Server) -> None:

@@ -76,7 +76,7 @@ class ClusterView:
     def search(self) -> Searching:
         """Indexes that are all here are searched as one: then even copies of a page are seen over all of them."""
         if len(self._agents.names()) > len(self._agents.local):
-            return ClusterSearch(self._ask)
+            return ClusterSearch(self._ask, self._ask_each)
         self._missing.update(dict.fromkeys(self._agents.unknown()))
         return self._search
 
