@@ -198,7 +198,7 @@ def keep(
                 return asyncio.run(_keep(home, stopped, notice, forever))
             if not forever:
                 raise ControlError("another process of this directory makes the calls: nothing is to be done here")
-        except (ClusterError, ConfigError, OSError) as error:
+        except (ClusterError, ConfigError, ControlError, OSError) as error:
             if not forever:
                 raise
             notice(f"watches: {error}")
