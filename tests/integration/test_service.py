@@ -210,7 +210,7 @@ def test_status_is_that_of_the_command_line(api: TestClient, home: Path) -> None
 def test_explain_is_that_of_the_command_line(api: TestClient, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = api.get("/api/v1/explain", params={"url": "http://a.test/closed"}).json()
     assert run(["explain", "http://a.test/closed", "--dir", str(home), "--json"]) == 0
-    assert said == {**json.loads(capsys.readouterr().out), "missing": []}
+    assert said == {**json.loads(capsys.readouterr().out), "missing": [], "ended": []}
     assert "robots.txt" in said["sentence"]
     assert api.get("/api/v1/explain", params={"url": "a.test"}).json()["url"] == explain(home, "a.test").url
     assert api.get("/api/v1/explain", params={"url": "ftp://x/"}).status_code == 422

@@ -227,7 +227,7 @@ def test_the_command_says_the_same(home: Path, scratch: Path, capsys: pytest.Cap
     said = json.loads(capsys.readouterr().out)
     assert told(said) == [("http://a.test/1", "changed"), ("http://b.test/", "gone")]
     with client(home) as api:
-        assert {**said, "missing": []} == ask(api, since=at)
+        assert {**said, "missing": [], "ended": []} == ask(api, since=at)
     assert run(["changes", "--dir", str(home), "--since", str(at), "-n", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[3:] == ["changed", "200", "http://a.test/1"]

@@ -22,6 +22,7 @@ from serving import client
 from gossamer.agent.answer_process import COMMAND
 from gossamer.agent.audit import read_changes
 from gossamer.agent.broker_file import save_broker
+from gossamer.agent.held import HELD, Held
 from gossamer.cli import run
 from gossamer.cluster.broker import Broker
 from gossamer.cluster.nats_questions import NatsQuestions
@@ -29,7 +30,10 @@ from gossamer.cluster.server import Server
 from gossamer.cluster.session import Over
 from gossamer.config import load
 from gossamer.errors import UnavailableError
+from gossamer.frontier.database import Database
+from gossamer.frontier.keys import META
 from gossamer.model import State, VisitRecord
+from gossamer.model.domain import partition_of
 from gossamer.report import figures
 from gossamer.report.figures import TOPIC, FactsAnswerer
 from gossamer.report.others import others_of
@@ -37,6 +41,7 @@ from gossamer.report.report import make_report
 from gossamer.service import agents as asking
 from gossamer.service import questions
 from gossamer.service.answerer import packed, unpacked
+from gossamer.service.cluster_search import older_versions
 from gossamer.service.cluster_view import ClusterView
 from gossamer.service.keys import KeyFile
 from gossamer.service.questions import AskProgress
@@ -52,9 +57,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def homes(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     first, second = tmp_path_factory.mktemp("here") / "one", tmp_path_factory.mktemp("there") / "two"
     agents.make(first, second)
+    hold(first, "a.test")
+    hold(second, "b.test", "c.test", "d.test")
     joined(server, first, "a1")
     joined(server, second, "a2")
     return first, second
+
+
+def hold(home: Path, *domains: str) -> None:
+    """As the commits of an agent say which partitions it has."""
+    partitions = [partition_of(domain, 256) for domain in domains]
+    database = Database(home / "frontier", 8 << 20)
+    held = Held(dict.fromkeys(partitions, 0), dict.fromkeys(partitions, 1))
+    database.visits[META + HELD.encode()] = msgspec.msgpack.encode(held)
+    database.commit()
+    database.close()
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +112,24 @@ def test_a_page_that_two_have_stored_comes_once(api: TestClient, homes: tuple[Pa
     [hit] = get(api, "search", q="trees")["results"]
     with client(homes[1]) as theirs:
         assert hit["fetched_at"] == get(theirs, "search", q="trees", site="c.test")["results"][0]["fetched_at"]
+
+
+def test_a_page_that_two_have_stored_is_counted_once(api: TestClient) -> None:
+    found = get(api, "search", q="web")
+    assert (found["total"], len(found["results"])) == (2, 2)
+    assert found["facets"]["site"] == [{"value": "c.test", "pages": 1}, {"value": "d.test", "pages": 1}]
+    assert get(api, "search", q="trees")["total"] == 1
+
+
+def test_what_a_page_said_before_it_moved_is_not_found(api: TestClient) -> None:
+    assert get(api, "search", q="fence")["total"] == 1
+    found = get(api, "search", q="trees -fence")
+    assert (found["total"], found["results"]) == (0, [])
+
+
+def test_of_versions_the_newest_stays_and_of_equal_ones_that_of_the_first() -> None:
+    versions = {"b": {1: 10, 2: 20, 3: 5}, "a": {1: 10, 2: 19}, "c": {2: 1}}
+    assert older_versions(versions) == {"b": frozenset({1}), "a": frozenset({2}), "c": frozenset({2})}
 
 
 def test_results_come_in_parts_that_follow_each_other(api: TestClient) -> None:
@@ -307,6 +342,41 @@ def check_named_everywhere(api: TestClient, name: str) -> None:
     page = api.get("/dashboard").text
     assert "does not answer" in page
     assert api.get("/healthz").json()["status"] == "degraded"
+
+
+def test_who_has_ended_is_named_quietly(
+    homes: tuple[Path, Path], other: None, server: Server, third: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beat(server, third, Over.ENDED)
+    with client(homes[0]) as api:
+        for path, asked in (("search", {"q": "silk"}), ("status", {}), ("changes", {}), ("hosts", {}), ("domains", {})):
+            found = get(api, path, **asked)
+            assert (found["missing"], found["ended"]) == ([], [third]), path
+        assert get(api, "changes")["more"] is False, "nothing is waited for"
+        health = api.get("/healthz").json()
+        assert (health["status"], health["ended"]) == ("ok", [third])
+        page = api.get("/hosts").text
+        assert "Without a3, which has ended." in page
+        assert "does not answer" not in page
+        assert "has ended" in api.get("/dashboard").text
+        assert 'gossamer_agents{state="ended"} 1.0' in api.get("/metrics").text
+        assert run(["search", "silk", "--dir", str(homes[0])]) == 0
+        assert "without a3, ended: gossamer answer --dir DIR there" in capsys.readouterr().err
+        beat(server, third, Over.REVOKED)  # by others, as it was not heard of
+    with client(homes[0]) as api:
+        assert get(api, "search", q="silk")["missing"] == [third]
+        assert run(["search", "silk", "--dir", str(homes[0])]) == 0
+        assert "without a3: no answer came" in capsys.readouterr().err
+
+
+def test_who_has_ended_and_is_answered_for_is_asked(homes: tuple[Path, Path], other: None, server: Server) -> None:
+    beat(server, "a2", Over.ENDED)
+    try:
+        with client(homes[0]) as api:
+            found = get(api, "search", q="silk")
+            assert (found["total"], found["missing"], "a2" in found["ended"]) == (3, [], False)
+    finally:
+        beat(server, "a2")
 
 
 def test_no_broker(homes: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final
@@ -32,8 +32,11 @@ Ask = Callable[[Mapping[str, Share]], Mapping[str, ChangesPart]]
 """Asks each agent for its share; gives what those say who answer."""
 
 
-def changes_together(ask: Ask, agents: Sequence[str], cursor: str, since: float, limit: int) -> ChangesPart:
-    """As `Changes.after`, by the time of fetching; what an agent does not answer comes when it does.
+def changes_together(
+    ask: Ask, agents: Sequence[str], cursor: str, since: float, limit: int, ended: Collection[str] = ()
+) -> ChangesPart:
+    """As `Changes.after`, by the time of fetching; what an agent does not answer comes when it does. Of those that have
+    `ended` nothing more is expected, though it may come.
 
     Invariant: how far the cursor leads in an agent's list is exactly what was given of it.
     """
@@ -52,7 +55,8 @@ def changes_together(ask: Ask, agents: Sequence[str], cursor: str, since: float,
         (page for part in kept.values() for page in part.changes), key=lambda page: page.fetched_at
     )
     after = before | {name: part.next for name, part in kept.items()}
-    more = bool(cut) or len(parts) < len(agents) or any(part.more for part in kept.values())
+    silent = any(name not in parts and name not in ended for name in agents)
+    more = bool(cut) or silent or any(part.more for part in kept.values())
     return ChangesPart(given, write_cursors(begin, after), more)
 
 

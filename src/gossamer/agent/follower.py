@@ -18,6 +18,7 @@ from gossamer.agent.index_status import IndexStatus, write_status
 from gossamer.agent.indexer import Indexer
 from gossamer.agent.settings import LiveSettings
 from gossamer.agent.watching.beside import DeliveryThread
+from gossamer.agent.watching.book import is_shared
 from gossamer.agent.workers import COMMAND
 from gossamer.config import Config, load
 from gossamer.errors import CrawlDirError, IndexVersionError
@@ -129,8 +130,13 @@ class Follower:
         return self.catch_up(stop)
 
     def close(self) -> None:
-        self._delivery.finish(_AT_THE_END if not self._stop() else _WHEN_STOPPED)
+        seconds = _AT_THE_END if not self._stop() else _WHEN_STOPPED
+        self._delivery.finish(seconds)
         self._indexer.close()
+        if self._watched is not None and is_shared(self._watched):
+            from gossamer.agent.watching.sharing import let_out
+
+            let_out(self._watched, seconds)
 
     def _step(self, interval: float) -> bool:
         self._look_at_watches()

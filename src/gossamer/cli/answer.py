@@ -16,15 +16,19 @@ def answer(directory: Path, leash: bool) -> int:
     """Answer what is asked about an agent's directory over the broker, until Ctrl-C."""
     import asyncio
 
+    from gossamer.agent.watching.beside import sharing_beside
     from gossamer.report.figures import TOPIC, FactsAnswerer
     from gossamer.service.answering import answer_for
 
     stopped = Stopped()
     facts = FactsAnswerer(directory)
     try:
-        asyncio.run(
-            answer_for(directory, lambda: stopped() or (leash and wait_for_input(0.0)), others={TOPIC: facts.answer})
-        )
+        with sharing_beside(directory, lambda text: click.echo(text, err=True)):
+            asyncio.run(
+                answer_for(
+                    directory, lambda: stopped() or (leash and wait_for_input(0.0)), others={TOPIC: facts.answer}
+                )
+            )
     finally:
         facts.close()
     return 0

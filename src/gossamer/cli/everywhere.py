@@ -36,5 +36,12 @@ def asked_everywhere(directory: Path) -> Iterator[Crawl | None]:
         raise ClusterError(problem.detail) from problem
     finally:
         served.close()
+        _name(view)  # here, since who has read enough does not come back
+
+
+def _name(view: Crawl) -> None:
     for name in view.missing:
         print(f"without {name}: no answer came", file=sys.stderr)
+    if view.ended:
+        ended = ", ".join(view.ended)
+        print(f"without {ended}, ended: gossamer answer --dir DIR there lets it be asked", file=sys.stderr)

@@ -12,7 +12,7 @@ import click
 
 from gossamer.cli.commanding import directory_option, json_option
 from gossamer.cli.leash import Stopped
-from gossamer.errors import ConfigError, CrawlDirError
+from gossamer.errors import ClusterError, ConfigError, CrawlDirError
 
 if TYPE_CHECKING:
     from gossamer.agent.watching.book import WatchBook
@@ -26,8 +26,9 @@ _LOOK_EVERY = 0.5  # seconds, while nothing is due
 def watch() -> None:
     """Remember queries, and say which pages match them as they are indexed.
 
-    Watches are kept in DIR/watches. The process that indexes matches them, a few seconds after a page was fetched;
-    what is indexed already is looked at once.
+    Watches are the whole crawl's, and kept in DIR/watches; agents on several machines each have all of them. The
+    process that indexes matches them, a few seconds after a page was fetched; what is indexed already is looked at
+    once.
     """
 
 
@@ -134,11 +135,20 @@ def retry(name: str, directory: Path) -> int:
     """Try the calls of WATCH again that are dead or wait."""
     import random
 
+    from gossamer.agent.watching.book import is_shared
     from gossamer.agent.watching.calls import Calls
 
     with _opened(directory) as book:
         found = book.known(name)
-        count = Calls(book, random.Random()).revive(found, time.time())  # noqa: S311
+        calls = Calls(book, random.Random())  # noqa: S311
+        if is_shared(directory):
+            from gossamer.agent.watching.records import Revived
+            from gossamer.agent.watching.sharing import say
+
+            count = calls.left(found)
+            say(directory, Revived(found.id, time.time()))
+        else:
+            count = calls.revive(found, time.time())
     print(f"{count:,} {'call is' if count == 1 else 'calls are'} tried again: by the crawl, or gossamer watch deliver")
     return 0
 
@@ -151,10 +161,17 @@ def deliver(follow: bool, directory: Path) -> int:
 
     A crawl, and gossamer index, do that by themselves. This is for calls that wait when neither runs.
     """
+    from gossamer.agent.watching.book import is_shared
     from gossamer.agent.watching.delivery import Delivery
 
     _opened(directory).close()
     stopped = Stopped()
+    if is_shared(directory):
+        from gossamer.agent.watching.sharing import keep
+
+        told, failed = keep(directory, stopped, lambda text: click.echo(text, err=True), forever=follow)
+        print(f"{told:,} calls were taken, {failed:,} tries failed")
+        return 0
     delivery = Delivery(directory, _settings(directory))
     try:
         while not stopped():
@@ -169,8 +186,15 @@ def deliver(follow: bool, directory: Path) -> int:
 
 
 def _opened(directory: Path) -> WatchBook:
-    from gossamer.agent.watching.book import WatchBook, has_watches
+    from gossamer.agent.watching.book import WatchBook, has_watches, is_shared
 
+    if is_shared(directory):
+        from gossamer.agent.watching.sharing import bring_up
+
+        try:
+            bring_up(directory)
+        except ClusterError as error:
+            click.echo(f"as this directory heard last: {error}", err=True)
     if not has_watches(directory):
         raise CrawlDirError(f"{directory} has no watches yet: gossamer watch add QUERY --dir {directory}")
     return WatchBook(directory)

@@ -2,7 +2,8 @@
 
 from gossamer.index.answer import Answer, DomainCount, Hit, IndexSize
 from gossamer.index.entry import Entry
+from gossamer.index.hidden import Elsewhere
 from gossamer.index.search import Search
 from gossamer.index.writer import IndexWriter
 
-__all__ = ["Answer", "DomainCount", "Entry", "Hit", "IndexSize", "IndexWriter", "Search"]
+__all__ = ["Answer", "DomainCount", "Elsewhere", "Entry", "Hit", "IndexSize", "IndexWriter", "Search"]

@@ -91,7 +91,7 @@ def document_of(entry: Entry, packed: bytes) -> Document:
     document.add_text("host", reversed_host(host))
     document.add_text("language", primary(entry.language)[:_MAX_TAG])
     document.add_integer("fetched", int(entry.fetched_at))
-    key = xxh3_64_intdigest(entry.url.encode("utf-8", "surrogatepass"))
+    key = _hash_of(entry.url)
     weight = weight_of(entry.url, entry.inlinks)
     document.add_float("weight", 2**weight - 2)  # tantivy multiplies by log2(2 + this)
     document.add_unsigned("rank", rank_of(key, weight))
@@ -108,6 +108,15 @@ def rank_of(key: int, weight: float) -> int:
 def key_in(rank: int) -> int:
     """What two pages have in common only if they have the same URL."""
     return rank & _KEY
+
+
+def key_of(url: str) -> int:
+    """The same, of the URL itself."""
+    return _hash_of(url) >> 8
+
+
+def _hash_of(url: str) -> int:
+    return xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
 def position_document(position: bytes) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from gossamer.index.answer import Answer, DomainCount, Hit, IndexSize
 from gossamer.index.asked import Asked
 from gossamer.index.cursor import read_cursor, write_cursor
 from gossamer.index.facets import Facets
-from gossamer.index.hidden import Outdated, outdated
+from gossamer.index.hidden import Elsewhere, Outdated, outdated, ranks_of, versions
 from gossamer.index.loose import loosened
 from gossamer.index.query import And, Filter, host_filter, language_filter, parse, spelled
 from gossamer.index.schema import host_in
@@ -20,6 +20,7 @@ from gossamer.index.snapshot import Shard, Snapshot, readable
 from gossamer.index.snippet import Marker
 from gossamer.index.telling import telling_words
 from gossamer.index.tree import children
+from gossamer.model.domain import unreversed_host
 
 MAX_LIMIT: Final = 100
 _REMEMBERED: Final = 256
@@ -41,16 +42,31 @@ class Search:
         self._outdated: tuple[tuple[int, ...], Outdated] = (), Outdated({}, complete=True)
         self._lock = threading.Lock()
 
-    def answer(self, query: str, *, limit: int = 10, cursor: str = "", site: str = "", language: str = "") -> Answer:
-        """Raises QueryError where the query, the cursor, the site or the language is not understood."""
+    def answer(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        cursor: str = "",
+        site: str = "",
+        language: str = "",
+        elsewhere: Elsewhere | None = None,
+    ) -> Answer:
+        """Without what is newer `elsewhere`. Raises QueryError where the query, the cursor, the site or the language is
+        not understood.
+        """
         begun = time.perf_counter()
         tree = _tree(query, site, language)
         text = spelled(tree)
         places = read_cursor(cursor, text, len(self._shards))
         with readable(self._indexes):
             snapshots = {at: found for at, shard in enumerate(self._shards) if (found := shard.snapshot())}
-            asked = Asked(snapshots, loosened(tree), self._outdated_in(snapshots))
-            total, facets = self._counted(asked, text)
+            older = self._outdated_in(snapshots)
+            if elsewhere is not None:
+                more = {at: older.ranks.get(at, []) + ranks_of(each, elsewhere) for at, each in snapshots.items()}
+                older = Outdated(more, older.complete)
+            asked = Asked(snapshots, loosened(tree), older)
+            total, facets = self._counted(asked, text, elsewhere)
             hits, following = asked.page(places, max(1, min(limit, MAX_LIMIT)))
         return Answer(
             total=total,
@@ -60,6 +76,32 @@ class Search:
             query=text,
             facets=facets,
         )
+
+    def hosts(self) -> set[str]:
+        """That have pages."""
+        with readable(self._indexes):
+            return {unreversed_host(name) for snapshot in self._snapshots() for name in snapshot.hosts}
+
+    def hosts_with(self, query: str, among: Collection[str], site: str = "", language: str = "") -> list[str]:
+        """Those of these hosts that have pages which match."""
+        tree = loosened(_tree(query, site, language))
+        found: set[str] = set()
+        with readable(self._indexes):
+            for snapshot in self._snapshots():
+                matching = snapshot.searcher.terms_with_prefix("host", "", snapshot.matcher.filter(tree))
+                found.update(host for name, _ in matching if (host := unreversed_host(name)) in among)
+        return sorted(found)
+
+    def versions(self, hosts: Sequence[str]) -> dict[int, int] | None:
+        """As `hidden.versions`; of several indexes, the newest."""
+        whole: dict[int, int] = {}
+        with readable(self._indexes):
+            for snapshot in self._snapshots():
+                found = versions(snapshot, hosts)
+                if found is None:
+                    return None
+                whole |= {key: max(at, whole.get(key, 0)) for key, at in found.items()}
+        return whole
 
     def size(self) -> IndexSize:
         with readable(self._indexes):
@@ -117,9 +159,9 @@ class Search:
             self._outdated = key, found
         return found
 
-    def _counted(self, asked: Asked, text: str) -> tuple[int, Facets]:
+    def _counted(self, asked: Asked, text: str, elsewhere: Elsewhere | None) -> tuple[int, Facets]:
         now = self._clock()
-        key = (text, now // 600, *(snapshot.serial for snapshot in asked.snapshots.values()))
+        key = (text, elsewhere, now // 600, *(snapshot.serial for snapshot in asked.snapshots.values()))
         counted = self._counts.get(key)
         if counted is None:
             counted = asked.counted(now)

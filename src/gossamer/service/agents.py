@@ -13,7 +13,7 @@ import msgspec
 from gossamer.agent.broker_file import NAME, read_broker
 from gossamer.agent.parts import parts
 from gossamer.cluster.broker import Broker
-from gossamer.cluster.session import Beat
+from gossamer.cluster.session import Beat, Over
 from gossamer.errors import ClusterError, CrawlDirError, DamagedError, GossamerError, IndexVersionError
 from gossamer.service.answerer import RefusedError, packed, unpacked
 from gossamer.service.crawl_view import CrawlView
@@ -36,10 +36,13 @@ _LONGER: Final = 2.0  # seconds after which the wire itself must have given up
 
 
 class Gathered(msgspec.Struct, Generic[A]):
-    """What those say who have something to say. `missing` could not be asked, or did not answer."""
+    """What those say who have something to say. `missing` could not be asked, or did not answer. `ended` have said
+    good-bye, and nobody answers for their directories.
+    """
 
     answers: dict[str, A]
     missing: list[str]
+    ended: list[str]
 
 
 class Agents:
@@ -60,6 +63,10 @@ class Agents:
     def beats(self) -> Mapping[str, Beat]:
         """What agents said last of themselves, all that ever were. Where all are here, the broker is not waited for."""
         return {} if self.wire is None else self.wire.agents(wait=len(self.local) == 1)
+
+    def ended(self) -> list[str]:
+        """Agents elsewhere that have said good-bye; their directories may still be answered for."""
+        return [name for name, beat in self.beats().items() if beat.over is Over.ENDED and name not in self.local]
 
     def ask(self, question: Question[A], without: Iterable[str] = ()) -> Gathered[A]:
         """All of them, but for those who did not answer a moment ago."""
@@ -86,6 +93,8 @@ class Agents:
         }
         answers: dict[str, A] = {}
         missing = []
+        gone = set(self.ended()) if remote else set()
+        ended: list[str] = []
         for name, read in here.items():
             try:
                 answers[name] = read.result()
@@ -104,12 +113,12 @@ class Agents:
                 if name in said:
                     answers[name] = unpacked(question, said[name])
                 else:
-                    missing.append(name)
+                    (ended if name in gone else missing).append(name)
             except RefusedError as error:
                 if not error.nothing:
                     log.warning("%s: %s", name, error)
                     missing.append(name)
-        return Gathered(answers, missing)
+        return Gathered(answers, missing, ended)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)

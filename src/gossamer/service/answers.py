@@ -1,6 +1,7 @@
 """What is answered, as JSON: one struct for each kind of answer, from which the OpenAPI document is made, too.
 
-`missing` are the agents of a crawl of several that did not answer: what is said is without what they know.
+`missing` are the agents of a crawl of several that did not answer: what is said is without what they know. So it is of
+those that have `ended`, unless somebody answers for their directories.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class SearchAnswer(msgspec.Struct):
     query: str
     facets: dict[str, list[FacetCount]]
     missing: list[str] = []
+    ended: list[str] = []
 
 
 class IndexState(msgspec.Struct):
@@ -80,18 +82,21 @@ class Status(Progress):
 
     index: IndexState | None = None
     missing: list[str] = msgspec.field(default_factory=list)
+    ended: list[str] = msgspec.field(default_factory=list)
 
 
 class Explained(Explanation):
     """What is known of a URL or host, what it waits for, and why."""
 
     missing: list[str] = msgspec.field(default_factory=list)
+    ended: list[str] = msgspec.field(default_factory=list)
 
 
 class ChangesFound(ChangesPart):
     """`next` is the cursor of what comes after these, now or later; where `more` is false, that is nothing yet."""
 
     missing: list[str] = msgspec.field(default_factory=list)
+    ended: list[str] = msgspec.field(default_factory=list)
 
 
 class Header(msgspec.Struct):
@@ -130,6 +135,7 @@ class PageAnswer(msgspec.Struct):
     headers: list[Header]
     stored: Place | None
     missing: list[str] = []
+    ended: list[str] = []
 
 
 class HostEntry(msgspec.Struct):
@@ -156,6 +162,7 @@ class HostsAnswer(msgspec.Struct):
     complete: bool
     next: str
     missing: list[str] = []
+    ended: list[str] = []
 
 
 class DomainEntry(msgspec.Struct):
@@ -171,6 +178,7 @@ class DomainsAnswer(msgspec.Struct):
     under: str
     domains: list[DomainEntry]
     missing: list[str] = []
+    ended: list[str] = []
 
 
 class Health(msgspec.Struct):
@@ -182,6 +190,7 @@ class Health(msgspec.Struct):
     index: str
     index_age: float | None
     missing: list[str] = []
+    ended: list[str] = []
 
 
 class RequestResult(msgspec.Struct):
@@ -244,7 +253,7 @@ def moment(seconds: float) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if seconds else None
 
 
-def search_answer(answer: Answer, missing: Sequence[str] = ()) -> SearchAnswer:
+def search_answer(answer: Answer, missing: Sequence[str] = (), ended: Sequence[str] = ()) -> SearchAnswer:
     return SearchAnswer(
         answer.total,
         [search_result(hit) for hit in answer.results],
@@ -253,6 +262,7 @@ def search_answer(answer: Answer, missing: Sequence[str] = ()) -> SearchAnswer:
         answer.query,
         {name: [FacetCount(value, pages) for value, pages in counts] for name, counts in answer.facets.items()},
         list(missing),
+        list(ended),
     )
 
 

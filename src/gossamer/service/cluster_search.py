@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from heapq import merge
 from itertools import zip_longest
 from typing import Any, Final
@@ -14,24 +14,39 @@ import msgspec
 from xxhash import xxh3_64_intdigest
 
 from gossamer.errors import QueryError
-from gossamer.index import Answer, DomainCount, Hit, IndexSize
-from gossamer.service.questions import DEEPEST, AskDomains, AskHit, AskSearch, AskSize, AskTerms, Question
+from gossamer.index import Answer, DomainCount, Elsewhere, Hit, IndexSize
+from gossamer.service.questions import (
+    DEEPEST,
+    MOST_MOVED,
+    AskDomains,
+    AskHit,
+    AskSearch,
+    AskSize,
+    AskTerms,
+    AskVersions,
+    Question,
+    SearchPart,
+)
 
 _FACET: Final = 10  # rows of each
 _MOST: Final = 100  # results of a page
+_MOST_OLDER: Final = 20_000  # pages that an agent is told to leave out: they have to fit into a question
 
 Ask = Callable[[Question[Any]], dict[str, Any]]
+AskEach = Callable[[Mapping[str, Question[Any]]], dict[str, Any]]
 
 
 class ClusterSearch:
-    """Invariants: a URL comes once, as it was fetched last. Pages of an answer follow each other while the indexes stay
+    """Invariants: a URL comes once, as it was fetched last, and is counted once where no more hosts have moved than may
+    be asked about. Pages of an answer follow each other while the indexes stay
     as they are; behind the first DEEPEST results there are none.
 
     A cursor is the number of results before it, so that each agent has to give those as well: that bounds its work.
     """
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, ask_each: AskEach) -> None:
         self._ask = ask
+        self._ask_each = ask_each
 
     def answer(self, query: str, *, limit: int = 10, cursor: str = "", site: str = "", language: str = "") -> Answer:
         begun = time.perf_counter()
@@ -39,7 +54,8 @@ class ClusterSearch:
         start = _read_cursor(cursor, asked)
         limit = max(1, min(limit, _MOST))
         upto = min(start + limit, DEEPEST)
-        found: dict[str, Answer] = self._ask(AskSearch(query, upto, site, language))
+        question = AskSearch(query, upto, site, language)
+        found = self._without_older(question, self._ask(question))
         results = _once(merge(*(_ranked(name, each.results) for name, each in found.items())))
         shown = results[start:upto]
         more = (len(results) > upto or any(each.next for each in found.values())) and upto < DEEPEST and bool(shown)
@@ -51,6 +67,23 @@ class ClusterSearch:
             query=next((each.query for each in found.values()), query),
             facets=_facets(each.facets for each in found.values()),
         )
+
+    def _without_older(self, question: AskSearch, parts: dict[str, SearchPart]) -> dict[str, Answer]:
+        """Where hosts that match have moved from one agent to another, all are asked which versions they have; who has
+        older ones is asked again, without them.
+        """
+        found = {name: part.answer for name, part in parts.items()}
+        moved = sorted({host for part in parts.values() for host in part.moved or ()})
+        if not moved or len(moved) > MOST_MOVED or len(found) < 2:
+            return found
+        versions: dict[str, dict[int, int] | None] = self._ask(AskVersions(tuple(moved)))
+        older = older_versions({name: each for name, each in versions.items() if each is not None})
+        again = {
+            name: msgspec.structs.replace(question, elsewhere=Elsewhere(tuple(moved), keys))
+            for name, keys in older.items()
+            if name in found and found[name].total and len(keys) <= _MOST_OLDER
+        }
+        return found | {name: part.answer for name, part in self._ask_each(again).items()}
 
     def size(self) -> IndexSize:
         found: list[IndexSize] = list(self._ask(AskSize()).values())
@@ -78,6 +111,19 @@ class ClusterSearch:
     def page(self, url: str) -> Hit | None:
         found: list[Hit | None] = list(self._ask(AskHit(url)).values())
         return max((hit for hit in found if hit is not None), key=lambda hit: hit.fetched_at, default=None)
+
+
+def older_versions(versions: Mapping[str, Mapping[int, int]]) -> dict[str, frozenset[int]]:
+    """By agent, the keys of pages of which another one has a newer version. Of two that are as new, the first by name
+    keeps it.
+    """
+    newest: dict[int, tuple[int, str]] = {}
+    for name in sorted(versions):
+        for key, at in versions[name].items():
+            if key not in newest or at > newest[key][0]:
+                newest[key] = at, name
+    older = {name: frozenset(key for key in each if newest[key][1] != name) for name, each in versions.items()}
+    return {name: keys for name, keys in older.items() if keys}
 
 
 def _ranked(name: str, hits: Iterable[Hit]) -> Iterable[tuple[float, int, str, Hit]]:

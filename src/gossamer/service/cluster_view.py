@@ -26,7 +26,7 @@ from gossamer.frontier.outlook import HostEstimate
 from gossamer.index import Search
 from gossamer.model import State, VisitRecord
 from gossamer.service import questions as ask
-from gossamer.service.agents import Agents
+from gossamer.service.agents import Agents, Gathered
 from gossamer.service.cluster_control import RemoteAgents
 from gossamer.service.cluster_search import ClusterSearch
 from gossamer.service.crawl import IndexAge, Searching
@@ -44,7 +44,8 @@ A = TypeVar("A")
 
 
 class ClusterView:
-    """Invariant: what is given is of all that answered; the others are in `missing`, and are waited for once.
+    """Invariant: what is given is of all that answered; the others are in `missing` or, where they have said good-bye,
+    in `ended`, and are waited for once.
 
     One is for all requests, and gives each its own by `asked`.
     """
@@ -55,11 +56,12 @@ class ClusterView:
         self._agents = agents
         self._search = Search([view.directory.index for view in agents.local.values()])
         self._missing: dict[str, None] = {}
+        self._ended: dict[str, None] = {}
         self._owners: dict[str, str] = {}  # of URLs that were asked for: the agent that knows them
 
     def asked(self) -> ClusterView:
         fresh = object.__new__(ClusterView)
-        fresh.__dict__.update(self.__dict__, _missing={}, _owners={})
+        fresh.__dict__.update(self.__dict__, _missing={}, _ended={}, _owners={})
         return fresh
 
     @property
@@ -67,10 +69,14 @@ class ClusterView:
         return list(self._missing)
 
     @property
+    def ended(self) -> Sequence[str]:
+        return list(self._ended)
+
+    @property
     def search(self) -> Searching:
         """Indexes that are all here are searched as one: then even copies of a page are seen over all of them."""
         if len(self._agents.names()) > len(self._agents.local):
-            return ClusterSearch(self._ask)
+            return ClusterSearch(self._ask, self._ask_each)
         self._missing.update(dict.fromkeys(self._agents.unknown()))
         return self._search
 
@@ -112,7 +118,7 @@ class ClusterView:
             sum(each.hosts for each in found),
             sum(each.pages for each in found),
             sum(each.queued for each in found),
-            all(each.complete for each in found) and not self._missing,
+            all(each.complete for each in found) and not self._unheard,
         )
 
     def freshness(self, hosts: Iterable[str]) -> Mapping[str, HostEstimate]:
@@ -154,7 +160,7 @@ class ClusterView:
     def history(self, url: str) -> tuple[list[Capture], bool]:
         found = list(self._some(ask.AskHistory(url)).values())
         captures = sorted((one for each, _ in found for one in each), key=lambda one: one.fetched_at, reverse=True)
-        return captures, all(complete for _, complete in found) and not self._missing
+        return captures, all(complete for _, complete in found) and not self._unheard
 
     def changes(self, cursor: str, since: float, limit: int, wish: Wish) -> ChangesPart:
         def ask_each(shares: Mapping[str, Share]) -> Mapping[str, ChangesPart]:
@@ -163,7 +169,7 @@ class ClusterView:
             }
             return self._ask_each(asked)
 
-        return changes_together(ask_each, self._agents.names(), cursor, since, limit)
+        return changes_together(ask_each, self._agents.names(), cursor, since, limit, self._agents.ended())
 
     def newest_changes(self, limit: int, wish: Wish) -> tuple[list[ChangedPage], bool]:
         return newest_together(list(self._some(ask.AskNewest(limit, wish)).values()), limit)
@@ -173,7 +179,7 @@ class ClusterView:
 
     def metrics(self) -> list[Metric]:
         found = self._some(ask.AskMetrics())
-        return metrics_together(self.progress(), list(found.values()), list(self._missing))
+        return metrics_together(self.progress(), list(found.values()), len(self._missing), len(self._ended))
 
     def audit(self, limit: int) -> list[Change]:
         found = (change for each in self._ask(ask.AskAudit(limit)).values() for change in each)
@@ -195,23 +201,31 @@ class ClusterView:
 
     def _ask(self, question: Question[A]) -> dict[str, A]:
         """What those say who answer."""
-        found = self._agents.ask(question, self._missing)
-        self._missing.update(dict.fromkeys(found.missing))
+        found = self._agents.ask(question, self._unheard)
+        self._note(found)
         return found.answers
 
     def _some(self, question: Question[A]) -> dict[str, A]:
         """The same, of at least one."""
         answers = self._ask(question)
         if not answers:
-            if self._missing:
+            if self._unheard:
                 raise Problem(503, "No agent of the crawl answers now. Try again in a moment.", {"Retry-After": "5"})
             raise Problem(404, "There is no crawl in the directory of this service yet.")
         return answers
 
     def _ask_each(self, asked: Mapping[str, Question[A]]) -> dict[str, A]:
-        found = self._agents.ask_each({name: each for name, each in asked.items() if name not in self._missing})
-        self._missing.update(dict.fromkeys(found.missing))
+        found = self._agents.ask_each({name: each for name, each in asked.items() if name not in self._unheard})
+        self._note(found)
         return found.answers
+
+    @property
+    def _unheard(self) -> dict[str, None]:
+        return self._missing | self._ended
+
+    def _note(self, found: Gathered[A]) -> None:
+        self._missing.update(dict.fromkeys(found.missing))
+        self._ended.update(dict.fromkeys(found.ended))
 
     def _copy(self, asked: Mapping[str, ask.AskCopy]) -> StoredPage | None:
         """The newest, put together from its pieces."""

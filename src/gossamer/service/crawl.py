@@ -51,17 +51,21 @@ class IndexAge(msgspec.Struct):
 class Crawl(Protocol):
     """May be asked by several threads at once. A `Problem` (404) where there is no crawl yet.
 
-    Invariant: who did not answer is in `missing`, and what the others say is given all the same.
+    Invariant: who did not answer is in `missing`, or in `ended` after a good-bye, and what the others say is given all
+    the same.
     """
 
     directory: CrawlDir  # of the service: keys, and what it commands when nobody else is there
     clock: Callable[[], float]
 
     def asked(self) -> Crawl:
-        """For one request: `missing` is of what was asked of it."""
+        """For one request: `missing` and `ended` are of what was asked of it."""
 
     @property
     def missing(self) -> Sequence[str]: ...
+
+    @property
+    def ended(self) -> Sequence[str]: ...
 
     @property
     def search(self) -> Searching: ...

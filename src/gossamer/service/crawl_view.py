@@ -17,6 +17,7 @@ from gossamer.agent.case import gather
 from gossamer.agent.changes import ChangedPage, Changes, ChangesPart, Wish
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
+from gossamer.agent.held import HELD, Moved
 from gossamer.agent.metrics import Metric, metrics_of
 from gossamer.agent.results import ResultsPart, read_results
 from gossamer.config import Config, load
@@ -44,6 +45,7 @@ class CrawlView:
         self.search = Search([self.directory.index])
         self._hosts = HostList(self.frontier)
         self._looker = Looker(self.directory)
+        self._moved = Moved(self.config)
         self._reader: PageReader | None = None
         self._opened: tuple[int, int, bool] | None = None
         self._lock = Lock()
@@ -53,6 +55,10 @@ class CrawlView:
 
     @property
     def missing(self) -> Sequence[str]:
+        return ()
+
+    @property
+    def ended(self) -> Sequence[str]:
         return ()
 
     @property
@@ -100,6 +106,11 @@ class CrawlView:
 
     def visit(self, url: str) -> VisitRecord | None:
         return self.frontier().visit(url)
+
+    def moved_hosts(self) -> frozenset[str]:
+        """Those in the index that are in no partition of this agent's; none where it is alone."""
+        stored = self.frontier().meta(HELD) if self.exists else None
+        return frozenset() if stored is None else self._moved.among(self.search.hosts(), stored)
 
     def stored(self, visit: VisitRecord) -> StoredPage | None:
         """The page of a visit; None where nothing was stored, or its file is not there."""

@@ -12,7 +12,9 @@ _LEAST: Final = ("gossamer_companion_up", "gossamer_disk_free_bytes")  # of whic
 _MOST: Final = ("gossamer_limit",)  # that all have in common
 
 
-def metrics_together(progress: Progress, found: Sequence[Sequence[Metric]], missing: Sequence[str]) -> list[Metric]:
+def metrics_together(
+    progress: Progress, found: Sequence[Sequence[Metric]], missing: int, ended: int = 0
+) -> list[Metric]:
     """Figures of all together; what is no sum is as `progress`, that of all, has it."""
     whole = {metric.name: metric for metric in about(progress)}
     summed = [metric for agent in found for metric in agent if metric.name not in whole]
@@ -21,7 +23,7 @@ def metrics_together(progress: Progress, found: Sequence[Sequence[Metric]], miss
         samples = metric.samples if known is None else _joined(metric.name, known.samples, metric.samples)
         whole[metric.name] = Metric(metric.name, metric.kind, metric.help, samples, metric.label)
     agents = whole["gossamer_agents"]
-    agents.samples = {**agents.samples, "missing": float(len(missing))}
+    agents.samples = {**agents.samples, "missing": float(missing), "ended": float(ended)}
     return list(whole.values())
 
 

@@ -30,7 +30,7 @@ _OVERLAP: Final = 10.0  # seconds before the last sample: some agents commit lat
 
 class Picture(msgspec.Struct):
     """`at` is now, by the service's clock; `progress` is as of the last commit. `exists`: there is a crawl. `agents`
-    are those of a crawl of several, `missing` of these do not answer.
+    are those of a crawl of several, `missing` of these do not answer, `ended` have said good-bye.
     """
 
     at: float
@@ -46,6 +46,7 @@ class Picture(msgspec.Struct):
     trouble: str = ""  # why the crawl cannot be read, where it cannot
     agents: dict[str, Progress] = {}
     missing: list[str] = []
+    ended: list[str] = []
     boards: dict[Any, dict[str, str]] = {}  # what was made of it, for those who ask for the same
 
 
@@ -91,7 +92,7 @@ class Watcher:
             return Picture(view.clock(), False, Progress(running=view.running), missing=list(view.missing))
         except GossamerError as error:
             return Picture(view.clock(), True, Progress(running=view.running), trouble=str(error))
-        self._curves.keep({*looks, *view.missing})
+        self._curves.keep({*looks, *view.missing, *view.ended})
         samples = self._samples(looks, now, longer)
         self._service.look(os.getpid())
         progress = _together([look.progress for look in looks.values()])
@@ -111,6 +112,7 @@ class Watcher:
             sum({look.disk: look.disk_free for look in looks.values()}.values()),
             agents={name: look.progress for name, look in looks.items() if name},
             missing=list(view.missing),
+            ended=list(view.ended),
         )
 
     def _samples(self, looks: Mapping[str, Look], now: float, longer: bool) -> list[Sample]:

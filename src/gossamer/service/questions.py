@@ -17,7 +17,7 @@ from gossamer.agent.order import Order as Command
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer as Done
 from gossamer.frontier.outlook import HostEstimate
-from gossamer.index import Answer, DomainCount, Hit, IndexSize
+from gossamer.index import Answer, DomainCount, Elsewhere, Hit, IndexSize
 from gossamer.model import VisitRecord
 from gossamer.service.crawl import IndexAge
 from gossamer.service.crawl_view import CrawlView
@@ -31,6 +31,7 @@ A = TypeVar("A")
 
 PIECE: Final = 8 << 20  # bytes of a stored page in one answer
 DEEPEST: Final = 1000  # results of a search that an agent gives
+MOST_MOVED: Final = 1000  # hosts of which versions are compared
 _PAGE: Final = 100  # of these that its index gives at a time
 _PATIENCE: Final = 4.0  # seconds that a command waits for the agent's own answer
 
@@ -68,31 +69,60 @@ class AskLook(Question[Look], frozen=True):
         return view.looks(self.since, self.longer)[""]
 
 
-class AskSearch(Question[Answer], frozen=True):
-    """The first `upto` results. `next` of the answer is empty where there are no more."""
+class SearchPart(msgspec.Struct):
+    """What one agent found. `moved` are hosts of it that are another's by now, who may have newer versions; None if
+    there are too many.
+    """
+
+    answer: Answer
+    moved: list[str] | None
+
+
+class AskSearch(Question[SearchPart], frozen=True):
+    """The first `upto` results. `next` of the answer is empty where there are no more. Without what is `elsewhere`."""
 
     query: Text
     upto: Annotated[int, msgspec.Meta(ge=1, le=DEEPEST)]
     site: Text = ""
     language: Text = ""
+    elsewhere: Elsewhere | None = None
 
     def patience(self) -> float:
         return 3.0 + self.upto / 200 if self.upto > _PAGE else 0.0
 
-    def answered(self, view: CrawlView) -> Answer:
+    def answered(self, view: CrawlView) -> SearchPart:
         whole: Answer | None = None
         cursor = ""
         while whole is None or (cursor and len(whole.results) < self.upto):
             left = self.upto - (len(whole.results) if whole else 0)
             part = view.search.answer(
-                self.query, limit=min(_PAGE, left), cursor=cursor, site=self.site, language=self.language
-            )
+                self.query, limit=min(_PAGE, left), cursor=cursor, site=self.site, language=self.language,
+                elsewhere=self.elsewhere,
+            )  # fmt: skip
             if whole is None:
                 whole = part
             else:
                 whole.results += part.results
             cursor = whole.next = part.next
-        return whole
+        moved = view.moved_hosts() if whole.total and self.elsewhere is None else frozenset()
+        hosts = view.search.hosts_with(self.query, moved, self.site, self.language) if moved else []
+        return SearchPart(whole, hosts if len(hosts) <= MOST_MOVED else None)
+
+
+class AskVersions(Question[dict[int, int] | None], frozen=True):
+    """How new each page of these hosts is that is in the index, by what pages are told apart by: of those that were
+    fetched in the same second, that of the agent whose host it is. None if there are too many.
+    """
+
+    hosts: Texts
+
+    def answered(self, view: CrawlView) -> dict[int, int] | None:
+        moved = view.moved_hosts()
+        gone = view.search.versions([host for host in self.hosts if host in moved])
+        own = view.search.versions([host for host in self.hosts if host not in moved])
+        if gone is None or own is None:
+            return None
+        return {key: 2 * at for key, at in gone.items()} | {key: 2 * at + 1 for key, at in own.items()}
 
 
 class AskSize(Question[IndexSize], frozen=True):

@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
+from typing import Final
 
 from fastapi import Request
 
 from gossamer.agent.watching.adding import add_watch, remove_watch
 from gossamer.agent.watching.book import WatchBook, has_watches
+from gossamer.agent.watching.sharing import bring_up
 from gossamer.agent.watching.watch import Watch
-from gossamer.errors import ConfigError, ControlError, CrawlDirError, QueryError
+from gossamer.errors import ClusterError, ConfigError, ControlError, CrawlDirError, QueryError
 from gossamer.service.callers import Caller
 from gossamer.service.problems import Problem
 from gossamer.service.request_crawl import crawl_of
+
+_LOOK_EVERY: Final = 2.0  # seconds
 
 
 def home_of(request: Request) -> Path:
     return crawl_of(request).directory.home
 
 
+_looked: dict[Path, float] = {}  # when it was last asked for what is new
+
+
+def _look(home: Path) -> None:
+    """At most once in some seconds: a broker that is away is waited for."""
+    now = monotonic()
+    if now - _looked.get(home, float("-inf")) >= _LOOK_EVERY:
+        _looked[home] = now
+        with suppress(ClusterError):
+            bring_up(home)
+
+
 @contextmanager
 def watches(request: Request) -> Iterator[WatchBook | None]:
-    """None where there never were any: nothing is made by looking."""
+    """None where there never were any: nothing is made by looking. Those of several machines are as new as the broker
+    has them; where it does not answer, as this directory heard last.
+    """
     home = home_of(request)
+    _look(home)
     if not has_watches(home):
         yield None
         return
@@ -50,6 +70,8 @@ def add(
         raise Problem(422, str(error).replace("--webhook", "webhook").replace("--name", "name")) from error
     except (ControlError, CrawlDirError) as error:
         raise Problem(409, str(error)) from error
+    except ClusterError as error:
+        raise _unheard(error) from error
 
 
 def remove(request: Request, caller: Caller, name: str) -> Watch:
@@ -61,3 +83,9 @@ def remove(request: Request, caller: Caller, name: str) -> Watch:
         raise Problem(404, str(error)) from error
     except ControlError as error:
         raise Problem(409, str(error)) from error
+    except ClusterError as error:
+        raise _unheard(error) from error
+
+
+def _unheard(error: ClusterError) -> Problem:
+    return Problem(503, f"The broker of the crawl does not take it: {error}", {"Retry-After": "5"})

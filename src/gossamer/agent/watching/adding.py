@@ -7,10 +7,10 @@ from pathlib import Path
 
 from gossamer.agent import audit
 from gossamer.agent.crawl_dir import CrawlDir
-from gossamer.agent.watching.book import WatchBook, folder_of, has_watches
-from gossamer.agent.watching.watch import Watch, checked_name, checked_query
+from gossamer.agent.watching.book import WatchBook, folder_of, has_watches, is_shared
+from gossamer.agent.watching.watch import Watch, checked_name, checked_query, new_id, new_secret
 from gossamer.config import FetchConfig, load
-from gossamer.errors import ConfigError
+from gossamer.errors import ConfigError, ControlError
 
 
 def add_watch(
@@ -28,24 +28,47 @@ def add_watch(
             webhook = webhooks.checked(webhook)
         finally:
             webhooks.close()
-    book = WatchBook(home)
-    try:
-        made, secret = book.add(query, webhook, name, notify_earlier, time.time())
-    finally:
-        book.close()
+    if is_shared(home):
+        made, secret = _say_added(home, query, webhook, name, notify_earlier)
+    else:
+        with WatchBook(home) as book:
+            made, secret = book.add(query, webhook, name, notify_earlier, time.time())
     audit.record(_logs(home), who, "watch add", after={"name": made.name, "query": made.query})
     return made, secret
 
 
+def _say_added(home: Path, query: str, webhook: str, name: str, notify_earlier: bool) -> tuple[Watch, str]:
+    """To all agents; what becomes of it is what the book has then."""
+    from gossamer.agent.watching.records import Added
+    from gossamer.agent.watching.sharing import say
+
+    id_, secret = new_id(), new_secret() if webhook else ""
+    chosen = checked_name(name, query, 1)
+    say(home, Added(id_, chosen, bool(name), query.strip(), webhook, secret, notify_earlier, time.time()))
+    with WatchBook(home) as book:
+        found = book.find(id_)
+        if found is None:
+            book.check_room(chosen, bool(name))
+            raise ControlError("the watch was added and removed at this moment: try again")
+        return found, secret
+
+
 def remove_watch(home: Path, who: str, name: str) -> Watch:
+    if is_shared(home):
+        from gossamer.agent.watching.sharing import bring_up
+
+        bring_up(home)
     if not has_watches(home):
         raise ConfigError(f"there is no watch {name[:80]!r}: this crawl has none")
-    book = WatchBook(home)
-    try:
+    with WatchBook(home) as book:
         found = book.known(name)
-        book.remove(found)
-    finally:
-        book.close()
+        if not is_shared(home):
+            book.remove(found)
+    if is_shared(home):
+        from gossamer.agent.watching.records import Removed
+        from gossamer.agent.watching.sharing import say
+
+        say(home, Removed(found.id))
     audit.record(_logs(home), who, "watch remove", before={"name": found.name, "query": found.query})
     return found
 

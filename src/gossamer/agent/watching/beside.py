@@ -1,10 +1,12 @@
-"""Delivery in a thread beside the process that indexes. Its parts are loaded when there is something to deliver."""
+"""What is done for watches in a thread: delivery beside the process that indexes, whose parts are loaded when there is
+something to deliver; beside the one that answers other agents, all that they share.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -87,3 +89,27 @@ class DeliveryThread:
         while not self._end and monotonic() < until:
             self._wake.wait(_LOOK_EVERY)
             self._wake.clear()
+
+
+@contextmanager
+def sharing_beside(home: Path, notice: Callable[[str], None]) -> Iterator[None]:
+    """The watches of this directory are those of all agents, and calls are made, until the end of the block."""
+    over = threading.Event()
+
+    def run() -> None:
+        from gossamer.agent.watching.sharing import keep
+
+        while not over.is_set():
+            try:
+                keep(home, over.is_set, notice)
+            except Exception as error:
+                notice(f"watches: they are not shared now, and again in {_LONGEST_REST / 10:g} s: {error!r}")
+                over.wait(_LONGEST_REST / 10)
+
+    thread = threading.Thread(target=run, name="watches", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(_AT_THE_END)

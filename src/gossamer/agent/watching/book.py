@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from gossamer.agent.broker_file import NAME
 from gossamer.agent.crawl_dir import give_to_owner
-from gossamer.agent.parts import is_part
+from gossamer.agent.parts import AGENTS, is_part
 from gossamer.agent.watching.watch import (
     MOST_WATCHES,
     Tally,
@@ -61,6 +62,7 @@ CREATE TABLE IF NOT EXISTS calls (
     why TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS calls_due ON calls (due) WHERE due IS NOT NULL;
+CREATE INDEX IF NOT EXISTS calls_by_id ON calls (id);
 CREATE INDEX IF NOT EXISTS calls_of ON calls (watch, number);
 CREATE TABLE IF NOT EXISTS hits (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -80,6 +82,18 @@ CREATE INDEX IF NOT EXISTS hits_counted ON hits (watch, earlier, tell, call, fou
 CREATE INDEX IF NOT EXISTS hits_to_tell ON hits (watch, number) WHERE tell = 1 AND call IS NULL;
 CREATE INDEX IF NOT EXISTS hits_in ON hits (call) WHERE call IS NOT NULL;
 CREATE TABLE IF NOT EXISTS pending (part TEXT NOT NULL, url TEXT NOT NULL, PRIMARY KEY (part, url)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS claimed (
+    watch INTEGER NOT NULL REFERENCES watches ON DELETE CASCADE, key INTEGER NOT NULL, PRIMARY KEY (watch, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS outbox (number INTEGER PRIMARY KEY AUTOINCREMENT, about TEXT NOT NULL, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS telling (
+    watch INTEGER PRIMARY KEY REFERENCES watches ON DELETE CASCADE,
+    last INTEGER NOT NULL,
+    call TEXT NOT NULL,
+    by TEXT NOT NULL,
+    seen REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 _HITS: Final = (
     "SELECT h.number, h.url, h.title, h.snippet, h.fetched, h.found, h.language, h.earlier, h.tell, c.state "
@@ -92,6 +106,11 @@ _WATCH: Final = "number, id, name, query, webhook, notify_earlier, created"
 def folder_of(home: Path) -> Path:
     """Where the watches of a crawl are; agents on one machine share those of the whole crawl."""
     return (home.absolute().parent.parent if is_part(home) else home) / FOLDER
+
+
+def is_shared(home: Path) -> bool:
+    """Whether the watches are those of several agents that have nothing in common but a broker."""
+    return (home / NAME).is_file() and not is_part(home) and not (home / AGENTS).is_dir()
 
 
 def has_watches(home: Path) -> bool:
@@ -156,13 +175,8 @@ class WatchBook:
         checked_query(query)
         secret = new_secret() if webhook else ""
         with self.changing():
-            count, last = self._base.execute("SELECT count(*), coalesce(max(number), 0) FROM watches").fetchone()
-            if count >= MOST_WATCHES:
-                raise ConfigError(
-                    f"there are {count:,} watches, which is as many as there may be; remove some first: "
-                    "gossamer watch remove"
-                )
-            chosen = self._free_name(checked_name(name, query, last + 1), bool(name))
+            last = self._count("SELECT coalesce(max(number), 0) FROM watches")
+            chosen = self.check_room(checked_name(name, query, last + 1), bool(name))
             row = (new_id(), chosen, query.strip(), webhook, secret, notify_earlier, now)
             self._base.execute(
                 "INSERT INTO watches (id, name, query, webhook, secret, notify_earlier, created) "
@@ -173,7 +187,14 @@ class WatchBook:
         assert found is not None
         return found, secret
 
-    def _free_name(self, name: str, given: bool) -> str:
+    def check_room(self, name: str, given: bool) -> str:
+        """What a new watch is called; raises ConfigError if there can be none, or the name was given and is taken."""
+        count = self._count("SELECT count(*) FROM watches")
+        if count >= MOST_WATCHES:
+            raise ConfigError(
+                f"there are {count:,} watches, which is as many as there may be; remove some first: "
+                "gossamer watch remove"
+            )
         taken = {row[0] for row in self._base.execute("SELECT name FROM watches")}
         if given and name in taken:
             raise ConfigError(f"--name: there is a watch named {name!r} already; remove it first, or take another name")
@@ -182,6 +203,10 @@ class WatchBook:
             number += 1
             free = f"{name}-{number}"
         return free
+
+    def send(self, about: str, data: bytes) -> None:
+        """To the other agents, within a change."""
+        self._base.execute("INSERT INTO outbox (about, data) VALUES (?, ?)", (about, data))
 
     def find(self, name: str) -> Watch | None:
         """By id or by name."""

@@ -6,7 +6,7 @@ import random
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -22,10 +22,13 @@ LONGEST_REST: Final = 3600.0
 GIVEN_UP_AFTER: Final = 86_400.0
 """Seconds after which a call is dead."""
 _GONE: Final = 410  # by which a receiver says that it wants no more
-_TO_TELL: Final = (
+TO_TELL: Final = (
     "SELECT DISTINCT watch FROM hits WHERE tell = 1 AND call IS NULL "
     "AND watch NOT IN (SELECT watch FROM calls WHERE due IS NOT NULL)"
 )
+"""Watches with hits that are in no call yet, and no call on its way."""
+
+State = Literal["waiting", "done", "dead"]
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -78,6 +81,15 @@ def rest_after(tries: int, chance: float) -> float:
     return min(FIRST_REST * 2.0 ** min(tries - 1, 30), LONGEST_REST) * (0.5 + chance / 2)
 
 
+def after_try(call: Call, outcome: Outcome, now: float, chance: float) -> tuple[State, float | None]:
+    """The state that a call is in then, and when it is tried again."""
+    if outcome.ok:
+        return "done", None
+    if now - call.made_at >= GIVEN_UP_AFTER or outcome.status == _GONE:
+        return "dead", None
+    return "waiting", now + rest_after(call.tries + 1, chance)
+
+
 class Calls:
     """Invariants: a hit is in one call for ever; a call waits, was taken, or is dead, so that what is told again is
     told with the same id; one call of a watch waits at a time, and what comes meanwhile goes together in the next.
@@ -89,10 +101,10 @@ class Calls:
 
     def make(self, now: float) -> int:
         """Calls of hits that are in none yet, one for each watch that has none on its way; how many."""
-        if not self._book.rows(_TO_TELL):
+        if not self._book.rows(TO_TELL):
             return 0
         with self._book.changing() as base:
-            watches = base.execute(_TO_TELL).fetchall()
+            watches = base.execute(TO_TELL).fetchall()
             for (watch,) in watches:
                 call = base.execute(
                     "INSERT INTO calls (id, watch, made, due) VALUES (?, ?, ?, ?)", (new_call_id(), watch, now, now)
@@ -117,6 +129,17 @@ class Calls:
             for number, id_, watch, tries, made in chosen
         ]
 
+    def by_id(self, id_: str) -> Call | None:
+        rows = self._book.rows(
+            "SELECT c.number, w.id, c.tries, c.made FROM calls c JOIN watches w ON w.number = c.watch WHERE c.id = ?",
+            (id_,),
+        )
+        number, name, tries, made = rows[0] if rows else (0, "", 0, 0.0)
+        watch = self._book.find(name) if rows else None
+        if watch is None:
+            return None
+        return Call(number, id_, watch, tries, made, self._body(id_, number, watch))
+
     def _body(self, id_: str, number: int, watch: Watch) -> bytes:
         hits = [
             ToldHit(hit_id(watch, hit), url, title, snippet, _moment(fetched), _moment(found), language, bool(earlier))
@@ -132,22 +155,21 @@ class Calls:
         found = self._book.rows("SELECT min(due) FROM calls WHERE due IS NOT NULL")
         return None if found[0][0] is None else float(found[0][0])
 
-    def settle(self, call: Call, outcome: Outcome, now: float) -> str:
+    def settle(self, call: Call, outcome: Outcome, now: float) -> State:
         """Note what became of a try; gives the state that the call is in."""
         tries = call.tries + 1
-        due: float | None = None
-        if outcome.ok:
-            state = "done"
-        elif now - call.made_at >= GIVEN_UP_AFTER or outcome.status == _GONE:
-            state = "dead"
-        else:
-            state, due = "waiting", now + rest_after(tries, self._chance.random())
+        state, due = after_try(call, outcome, now, self._chance.random())
         with self._book.changing() as base:
             base.execute(
                 "UPDATE calls SET tries = ?, due = ?, state = ?, tried = ?, status = ?, why = ? WHERE number = ?",
                 (tries, due, state, now, outcome.status, outcome.why, call.number),
             )
         return state
+
+    def left(self, watch: Watch) -> int:
+        """Calls that wait or are dead."""
+        ask = "SELECT count(*) FROM calls WHERE watch = ? AND state != 'done'"
+        return int(self._book.rows(ask, (watch.number,))[0][0])
 
     def revive(self, watch: Watch, now: float) -> int:
         """Dead calls of a watch are tried again for a day; how many, and with them those that wait."""

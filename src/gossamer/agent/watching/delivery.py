@@ -19,7 +19,7 @@ from gossamer.agent.watching.watch import Watch
 from gossamer.config import FetchConfig
 from gossamer.fetch.webhook import Outcome, Webhooks
 
-_HOST_AT_ONCE: Final = 2  # calls to one host
+HOST_AT_ONCE: Final = 2  # calls to one host
 _LOOKED_AT: Final = 200  # calls that are due, among which those are whose host has room
 
 
@@ -67,7 +67,7 @@ class Delivery:
         hosts = Counter(self._flying.values())
         for call in self._calls.due(self._clock(), _LOOKED_AT, list(self._flying)):
             host = urlsplit(call.watch.webhook).netloc
-            if hosts[host] >= _HOST_AT_ONCE:
+            if hosts[host] >= HOST_AT_ONCE:
                 continue
             hosts[host] += 1
             self._send(call, host)
@@ -76,16 +76,15 @@ class Delivery:
                 return
 
     def _send(self, call: Call, host: str) -> None:
-        sealed = headers(self._book.secret(call.watch), call.id, int(self._clock()), call.body)
         self._flying[call.number] = host
-        self._webhooks.send(call, call.watch.webhook, sealed, call.body)
+        self._webhooks.send(call, call.watch.webhook, sealed(self._book, call, self._clock()), call.body)
 
     def test(self, watch: Watch) -> Outcome:
         """A call that tells of no page; not tried again."""
         id_ = new_call_id()
         body = body_of(id_, watch, [], "watch.test")
-        sealed = headers(self._book.secret(watch), id_, int(self._clock()), body)
-        self._webhooks.send(None, watch.webhook, sealed, body)
+        signed = headers(self._book.secret(watch), id_, int(self._clock()), body)
+        self._webhooks.send(None, watch.webhook, signed, body)
         while True:  # a call has its own time
             for _, outcome in self._webhooks.wait(1.0):
                 return outcome
@@ -103,12 +102,22 @@ class Delivery:
     def _may_deliver(self) -> bool:
         """Whether this is the process that delivers; the first is, until it ends."""
         if self._lock is None:
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            lock = os.open(self._book.folder / "delivering", flags, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(lock)
-                return False
-            self._lock = lock
-        return True
+            self._lock = hold(self._book.folder)
+        return self._lock is not None
+
+
+def hold(folder: Path) -> int | None:
+    """What makes this the process that delivers, until it is closed; None where another one is."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    lock = os.open(folder / "delivering", flags, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def sealed(book: WatchBook, call: Call, now: float) -> list[str]:
+    """The headers of a call that is made now."""
+    return headers(book.secret(call.watch), call.id, int(now), call.body)

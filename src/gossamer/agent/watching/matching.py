@@ -12,8 +12,10 @@ from sqlite3 import Connection
 from time import monotonic
 from typing import Final
 
-from gossamer.agent.watching.book import WatchBook, has_watches
-from gossamer.agent.watching.watch import Watch
+from gossamer.agent.watching.book import WatchBook, has_watches, is_shared
+from gossamer.agent.watching.keeping import Keeping, keeping_of
+from gossamer.agent.watching.records import Match
+from gossamer.agent.watching.watch import MOST_HITS, Watch
 from gossamer.errors import CrawlDirError, DamagedError, GossamerError
 from gossamer.index.snapshot import Snapshot
 from gossamer.index.standing import Found, FreshPages, StandingQuery
@@ -23,8 +25,6 @@ MOST_FRESH: Final = 2_000
 """Pages after which the index should commit: they are in memory until then."""
 MOST_EARLIER: Final = 1_000
 """Pages found in the index already that are listed, the best; the others are only known not to be new."""
-MOST_HITS: Final = 100_000
-"""Pages of a watch that are listed; what matches beyond that is only counted."""
 _TAKING_UP: Final = 1.0  # seconds for new watches at a time
 _UNUSABLE: Final = (CrawlDirError, DamagedError)
 _LONGEST: Final = 1_000  # characters of a title
@@ -42,6 +42,7 @@ class Matching:
         self._notice = notice
         self._clock = clock
         self._book: WatchBook | None = None
+        self._keeping: Keeping | None = None
         self._version = -1
         self._broken = False
         self._watches: list[tuple[Watch, StandingQuery]] = []
@@ -56,8 +57,8 @@ class Matching:
 
     @property
     def calls(self) -> bool:
-        """Whether a watch has a webhook."""
-        return any(watch.webhook for watch, _ in (*self._watches, *self._new))
+        """Whether this process is to call webhooks: not where several agents see to that together."""
+        return not is_shared(self._home) and any(watch.webhook for watch, _ in (*self._watches, *self._new))
 
     @property
     def is_full(self) -> bool:
@@ -72,6 +73,7 @@ class Matching:
         try:
             if self._book is None:
                 self._book = WatchBook(self._home)
+                self._keeping = keeping_of(self._book)
             if (version := self._book.version) != self._version:
                 self._version = version
                 self._load(self._book)
@@ -109,12 +111,13 @@ class Matching:
 
     def _take_up(self, watch: Watch, query: StandingQuery, snapshot: Snapshot) -> None:
         assert self._book is not None
+        assert self._keeping is not None
         found = query.found_in(snapshot)
         with self._book.changing() as base:
             if base.execute("SELECT 1 FROM watches WHERE number = ?", (watch.number,)).fetchone() is None:
                 return
             self._add(base, watch, query, snapshot, found, earlier=True)
-            base.execute("INSERT OR IGNORE INTO taken_up VALUES (?, ?)", (watch.number, self._part))
+            self._keeping.take_up(base, watch, self._part)
 
     # -- pages ---------------------------------------------------------------------------------------------------------
 
@@ -184,27 +187,24 @@ class Matching:
         earlier: bool,
     ) -> int:
         """Those that are new to the watch become hits of it."""
-        note = "INSERT OR IGNORE INTO seen VALUES (?, ?)"
-        fresh = [page for page in pages if base.execute(note, (watch.number, page.key)).rowcount]
+        assert self._keeping is not None
+        fresh = [page for page in pages if self._keeping.is_new(base, watch, page.key)]
         if not fresh:
             return 0
         now = self._clock()
         room = MOST_HITS - int(base.execute("SELECT count(*) FROM hits WHERE watch = ?", (watch.number,)).fetchone()[0])
-        rows = []
-        for page in fresh[: min(room, MOST_EARLIER) if earlier else room]:
+        room = max(0, min(room, MOST_EARLIER) if earlier else room)
+        matches = []
+        for page in fresh[:room]:
             hit = query.hit(snapshot, page.address)
             before = earlier and hit.fetched_at < watch.created_at
             tell = bool(watch.webhook) and (watch.notify_earlier or not before)
-            rows.append((
-                watch.number, hit.url, hit.title[:_LONGEST], hit.snippet, hit.language[:40], hit.fetched_at,
-                now, before, tell,
-            ))  # fmt: skip
-        base.executemany(
-            "INSERT INTO hits (watch, url, title, snippet, language, fetched, found, earlier, tell) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows[::-1] if earlier else rows,  # the newest are listed first, and the best of those there were
-        )
-        return len(rows)
+            title, language = hit.title[:_LONGEST], hit.language[:40]
+            matches.append(Match(page.key, hit.url, title, hit.snippet, language, hit.fetched_at, now, before, tell))
+        if earlier:
+            matches.reverse()  # the newest are listed first, and the best of those there were
+        self._keeping.keep(base, watch, matches, [page.key for page in fresh[room:]])
+        return len(matches)
 
     def _give_up(self, error: GossamerError) -> None:
         """Pages can be found all the same."""

@@ -13,6 +13,8 @@ from gossamer.errors import ConfigError, QueryError
 from gossamer.index.standing import StandingQuery
 
 MOST_WATCHES: Final = 5_000
+MOST_HITS: Final = 100_000
+"""Pages of a watch that are listed; what matches beyond that is only counted."""
 LONGEST_NAME: Final = 64
 SECRET: Final = "whsec_"  # noqa: S105
 """What secrets begin with, so that one is recognised where it should not be."""

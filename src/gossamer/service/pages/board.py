@@ -164,8 +164,9 @@ def _agents(found: Board, picture: Picture, order: str) -> None:
             state = f"crawls {numbers.rate(each.pages_per_s)}"
         lag = words.took(each.lag) if at_work and each.lag else "none"
         add(name, each.core * at_work, each.memory * at_work, state, numbers.count(each.partitions), lag)
-    for name in picture.missing[: ROWS - len(rows)]:
-        rows.append((0.0, 0, {"name": name, "state": "does not answer", **dict.fromkeys(_UNKNOWN, "?")}))
+    unheard = {**dict.fromkeys(picture.missing, "does not answer"), **dict.fromkeys(picture.ended, "has ended")}
+    for name, state in list(unheard.items())[: ROWS - len(rows)]:
+        rows.append((0.0, 0, {"name": name, "state": state, **dict.fromkeys(_UNKNOWN, "?")}))
     if index is not None:
         behind = max(0, index.total - index.done)
         lag = f"{words.percent(behind, index.total)} to do" if behind else "none"

@@ -97,6 +97,7 @@ def render(
         "keys": bool(gate.keys.all()),
         "here": here,
         "missing": list(crawl_of(request).missing),
+        "ended": list(crawl_of(request).ended),
         "now": time.time(),
     }
     return HTMLResponse(_templates.get_template(template).render(common | more), status)

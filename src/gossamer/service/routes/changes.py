@@ -42,4 +42,4 @@ def changes(
         part = view.changes(cursor, begin, limit, Wish(kind, site.strip().lower()))
     except CursorError as error:
         raise Problem(410 if error.stale else 422, f"cursor: {error}") from error
-    return json_answer(ChangesFound(part.changes, part.next, part.more, list(view.missing)))
+    return json_answer(ChangesFound(part.changes, part.next, part.more, list(view.missing), list(view.ended)))

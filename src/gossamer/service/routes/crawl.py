@@ -42,7 +42,7 @@ def status(view: View) -> Response:
     size = view.search.size()
     state = IndexState(size.pages, size.hosts, moment(size.newest), moment(view.index_age().written_at))
     fields = {name: getattr(progress, name) for name in Progress.__struct_fields__}
-    return json_answer(Status(**fields, index=state, missing=list(view.missing)))
+    return json_answer(Status(**fields, index=state, missing=list(view.missing), ended=list(view.ended)))
 
 
 @router.get("/hosts", **answering(HostsAnswer, 404))
@@ -57,7 +57,7 @@ def hosts(
     part = view.hosts(sort, prefix.lower(), limit, cursor)
     fresh = view.freshness(host.name for host in part.hosts)
     entries = [_entry(host, fresh.get(host.name)) for host in part.hosts]
-    return json_answer(HostsAnswer(entries, part.total, part.complete, part.next, list(view.missing)))
+    return json_answer(HostsAnswer(entries, part.total, part.complete, part.next, list(view.missing), list(view.ended)))
 
 
 @router.get("/results", **answering(ResultsAnswer, 404, 409))
@@ -109,4 +109,4 @@ def explain(
     except SeedError as error:
         raise Problem(422, f"url: {error}") from error
     fields = {name: getattr(found, name) for name in Explanation.__struct_fields__}
-    return json_answer(Explained(**fields, missing=list(view.missing)))
+    return json_answer(Explained(**fields, missing=list(view.missing), ended=list(view.ended)))

@@ -41,7 +41,7 @@ def _health(view: Crawl) -> Health:
     except GossamerError as error:
         health.status, health.crawl = "degraded", str(error)
         return health
-    health.missing = list(view.missing)
+    health.missing, health.ended = list(view.missing), list(view.ended)
     if health.missing:
         health.status = "degraded"
     health.crawl = "running" if progress.running else "stopped"

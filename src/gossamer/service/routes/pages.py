@@ -145,6 +145,7 @@ def _answer(view: Crawl, visit: VisitRecord) -> PageAnswer:
         headers=[],
         stored=None,
         missing=list(view.missing),
+        ended=list(view.ended),
     )
     if stored is not None:
         _add_stored(answer, stored)

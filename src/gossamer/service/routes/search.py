@@ -46,7 +46,7 @@ def search(
         answer = view.search.answer(q, limit=limit, cursor=cursor, site=site, language=lang)
     except QueryError as error:
         raise Problem(422, error.why, position=error.position, why=error.why) from error
-    return json_answer(search_answer(answer, view.missing))
+    return json_answer(search_answer(answer, view.missing, view.ended))
 
 
 @router.get("/domains", **answering(DomainsAnswer))
@@ -58,4 +58,4 @@ def domains(
     name = under.strip().strip(".").lower()
     found = view.search.domains(name)
     entries = [DomainEntry(each.name, each.hosts, each.pages, each.has_children) for each in found]
-    return json_answer(DomainsAnswer(name, entries, list(view.missing)))
+    return json_answer(DomainsAnswer(name, entries, list(view.missing), list(view.ended)))
