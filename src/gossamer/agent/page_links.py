@@ -46,8 +46,9 @@ class PageLinks:
             is_html = self._note(content_type)
         if is_html:
             found = self._scanner.scan(page.body, page.url, content_type)
-            self._statistics.full_parses += found.full
-            urls = found.urls if found.nofollow and self._obey else found.urls + urls
+            if found.full:
+                self._statistics.full_parses += 1
+            urls = found.urls + urls if urls and not (found.nofollow and self._obey) else found.urls
         elif self._sources is not None:
             urls = self._sources.links(page) + urls
         self._statistics.links += len(urls)
