@@ -82,3 +82,20 @@ class Greedy(Application):
     def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
         held = [bytearray(50_000_000) for _ in range(100)]
         yield {"held": len(held)}
+
+
+class Relay(Application):
+    """Asks because of each page for the next one, which is on another host, and with `forms` for a form beside it."""
+
+    def __init__(self, hosts: int = 8, most: int = 20, forms: bool = False) -> None:
+        self.hosts, self.most, self.forms = hosts, most, forms
+
+    def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
+        for page in pages:
+            yield {"url": page.url}
+            name = page.url.rpartition("/")[2]
+            if name.isdigit() and int(name) < self.most:
+                host = f"http://h{(int(name) + 1) % self.hosts}.test"
+                yield Request(f"{host}/{int(name) + 1}", priority=int(name) % 10, tag="relay")
+                if self.forms:
+                    yield Request(f"{host}/find", body=f"q={name}")
