@@ -85,15 +85,19 @@ class Greedy(Application):
 
 
 class Relay(Application):
-    """Asks because of each page for the next one, which is on another host, and with `forms` for a form beside it."""
+    """Asks because of each page for the next one, which is on another host, and with `forms` for a form beside it.
+    About one page, the third, it thinks for a while.
+    """
 
-    def __init__(self, hosts: int = 8, most: int = 20, forms: bool = False) -> None:
-        self.hosts, self.most, self.forms = hosts, most, forms
+    def __init__(self, hosts: int = 8, most: int = 20, forms: bool = False, thinks: float = 0.0) -> None:
+        self.hosts, self.most, self.forms, self.thinks = hosts, most, forms, thinks
 
     def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
         for page in pages:
             yield {"url": page.url}
             name = page.url.rpartition("/")[2]
+            if name == "3":
+                time.sleep(self.thinks)
             if name.isdigit() and int(name) < self.most:
                 host = f"http://h{(int(name) + 1) % self.hosts}.test"
                 yield Request(f"{host}/{int(name) + 1}", priority=int(name) % 10, tag="relay")

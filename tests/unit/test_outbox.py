@@ -287,14 +287,15 @@ def test_a_url_that_was_handed_over_is_taken_when_its_partition_is_ours_and_it_c
         assert agent.frontier.counts.urls == 1
 
 
-def test_a_firewall_keeps_links_of_others_for_later_and_hands_over_seeds(tmp_path: Path) -> None:
+def test_a_firewall_keeps_links_of_others_for_later_and_hands_over_seeds_and_requests(tmp_path: Path) -> None:
     agent = Agent(tmp_path / "f", OURS, firewall=True)
     for number in range(2):
         agent.frontier.add([OURS + "1", f"{THEIRS}{number}"], 1, 4)
         agent.frontier.hand_over([f"{THEIRS}seed{number}"], 0, 4)
+        agent.frontier.hand_over_requests([f"{THEIRS}asked{number}"], 1, 4, post=False)
         agent.frontier.commit({})
     assert [urls_in(parcel) for parcel in agent.outbox.pending] == [
-        {partition(THEIRS): [f"{THEIRS}seed{number}"]} for number in range(2)
+        {partition(THEIRS): [f"{THEIRS}seed{number}", f"{THEIRS}asked{number}"]} for number in range(2)
     ]
     assert (tmp_path / "later.txt").read_text().split() == [THEIRS + "0", THEIRS + "1"]
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+_POST = Method.POST  # asked about for each visit, and a member of an enumeration is slow to look up
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
 _CAPPED_WAIT = 0.05  # the same under a cap, whose bucket saves up only a tenth of a second
@@ -178,7 +179,7 @@ class Agent:
                 self._speed.started()
                 if self._head_first is not None and self._head_first.asks(visit):
                     visit.method = Method.HEAD
-                if visit.method is Method.POST and self._forms.holds(visit):
+                if visit.method is _POST and self._forms.holds(visit):
                     continue
                 self._fetcher.start(visit)
             stages["frontier"] += leased - started
@@ -202,7 +203,7 @@ class Agent:
             self._meter.answers.append(outcome.seconds)
         self._speed.ended(received)
         self.statistics.bytes += received
-        if visit.method is Method.POST:
+        if visit.method is _POST:
             self._forms.ended(visit)
         if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:
             self._stale.add(visit.url)
