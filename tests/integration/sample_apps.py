@@ -82,3 +82,24 @@ class Greedy(Application):
     def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
         held = [bytearray(50_000_000) for _ in range(100)]
         yield {"held": len(held)}
+
+
+class Relay(Application):
+    """Asks because of each page for the next one, which is on another host, and with `forms` for a form beside it.
+    About one page, the third, it thinks for a while.
+    """
+
+    def __init__(self, hosts: int = 8, most: int = 20, forms: bool = False, thinks: float = 0.0) -> None:
+        self.hosts, self.most, self.forms, self.thinks = hosts, most, forms, thinks
+
+    def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
+        for page in pages:
+            yield {"url": page.url}
+            name = page.url.rpartition("/")[2]
+            if name == "3":
+                time.sleep(self.thinks)
+            if name.isdigit() and int(name) < self.most:
+                host = f"http://h{(int(name) + 1) % self.hosts}.test"
+                yield Request(f"{host}/{int(name) + 1}", priority=int(name) % 10, tag="relay")
+                if self.forms:
+                    yield Request(f"{host}/find", body=f"q={name}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from commanding import WHO, running
 
+from gossamer.agent.application import Request
 from gossamer.agent.audit import read_changes
 from gossamer.agent.control_of_all import ControlOfAll, control_of
 from gossamer.config import load
@@ -43,6 +44,8 @@ def test_agents_at_work(home: Path) -> None:
             assert "durable" in control.checkpoint().text
             assert [read_changes(each.home)[-1].what for each in (first, second)] == ["checkpoint", "checkpoint"]
             assert control.add_seeds(["http://c.test/"]).facts["new"] == 1
+            asked = control.request([Request("http://d.test/", tag="t"), Request("http://c.test/"), Request("ftp:x")])
+            assert [asked.facts[each] for each in ("new", "known", "left_out", "handed_over")] == [1, 1, 1, 0]
             control.set_priority("b.test", 0)
             assert control.priority("b.test") == 0
             assert control.stop(wait=False).ok

@@ -15,18 +15,26 @@ from hypothesis import strategies as st
 
 from gossamer.cluster.batch import LONGEST, MOST_URLS, Group, decode, encode
 from gossamer.errors import BatchError
+from gossamer.model.post import plain
 from gossamer.model.url import normalize
 from gossamer.testing import World, reachable
 
 normal = st.builds("http{}://h{}.test/{}".format, st.sampled_from(["", "s"]), st.integers(0, 99), st.integers(0, 10**9))
-groups = st.builds(
-    Group,
-    st.lists(normal, min_size=1, max_size=20).map(tuple),
-    st.integers(0, 65535),
-    st.integers(0, 9),
-    st.integers(0, 15),
-    st.booleans(),
-)
+several = st.lists(normal, min_size=1, max_size=20).map(tuple)
+found = st.builds(Group, several, st.integers(0, 65535), st.integers(0, 9), st.integers(0, 15), st.booleans())
+levels = st.builds(lambda party, rank: party << 4 | rank, st.integers(0, 14), st.integers(0, 9))
+asked = st.builds(lambda urls, level: Group(urls, 0, level, asked=True), several, levels)
+forms = st.builds(
+    lambda urls, level, word: Group(
+        tuple(f"{url}#__wb_method=POST&q={word}" for url in urls), 0, level, asked=True, post=True
+    ),
+    several, levels, st.integers(0, 99),
+)  # fmt: skip
+groups = st.one_of(found, asked, forms)
+
+
+def post(body: bytes) -> bytes:
+    return b"http://a.test/#__wb_method=POST" + body
 
 
 def packed(raw: bytes, start: bytes = b"GU\x01") -> bytes:
@@ -97,6 +105,22 @@ def test_a_url_of_a_real_crawl_takes_few_bytes() -> None:
         packed(group(b"http://a.test/", priority=10)),
         packed(group(b"http://a.test/", hops=16)),
         packed(group(b"http://a.test/", suspect=8)),
+        packed(group(b"http://a.test/", depth=0, priority=0x14)),  # a party's, and nobody has asked
+        packed(group(b"http://a.test/", depth=0, priority=0xF4, suspect=8)),
+        packed(group(b"http://a.test/", depth=0, priority=0x1A, suspect=8)),
+        packed(group(b"http://a.test/", depth=1, suspect=8)),
+        packed(group(b"http://a.test/", depth=0, suspect=9)),
+        packed(group(b"http://a.test/", depth=0, suspect=10)),
+        packed(group(b"http://a.test/", depth=0, suspect=32)),
+        packed(group(b"http://a.test/", depth=0, suspect=24)),  # a form without one
+        packed(group(post(b"&q=1"), depth=0, suspect=16)),
+        packed(group(post(b"&q=1"), depth=0, suspect=8)),
+        packed(group(post(b"&q=1"), depth=0)),
+        packed(group(post(b"q=1"), depth=0, suspect=24)),
+        packed(group(post(b"&q=\x01"), depth=0, suspect=24)),
+        packed(group(post(b"&q=1#x"), depth=0, suspect=24)),
+        packed(group(post(b"&q=" + b"a" * 1900), depth=0, suspect=24)),
+        packed(group(b"http://A.test/#__wb_method=POST&q=1", depth=0, suspect=24)),
         packed(group(b"")),
         packed(group(b"http://a.test/\n")),
         packed(group(b"http://a.test/\n\nhttp://b.test/")),
@@ -114,7 +138,7 @@ def test_a_url_of_a_real_crawl_takes_few_bytes() -> None:
         packed(bytes(100 << 20)),  # a bomb: a hundred megabytes in ten kilobytes
         b"GU\x01" + zstd.compress(bytes(100), options={zstd.CompressionParameter.window_log: 27}) + bytes(2_000_000),
     ],
-    ids=range(31),
+    ids=range(47),
 )
 def test_what_means_harm_is_refused(message: bytes) -> None:
     with pytest.raises(BatchError):
@@ -148,4 +172,6 @@ def test_a_changed_byte_is_refused_or_gives_urls_in_their_normal_form(sent: list
         found = decode(bytes(message))
     except BatchError:
         return
-    assert all(normalize(url) == url for each in found for url in each.urls)
+    for each in found:
+        urls = [plain(url) for url in each.urls] if each.post else each.urls
+        assert all(normalize(url) == url for url in urls)

@@ -148,6 +148,43 @@ def test_of_a_partition_that_others_took_only_the_new_urls_are_sent(agent: Agent
     assert urls_in(agent.outbox.pending[1]) == {partition(OURS): [OURS + "2"]}
 
 
+def test_what_a_party_asks_for_is_sent_with_whose_it_is_and_how_soon(agent: Agent) -> None:
+    agent.frontier.hand_over_requests([THEIRS + "1", THEIRS + "2"], 3, 7, post=False)
+    agent.frontier.hand_over_requests([THEIRS + "find#__wb_method=POST&q=1"], 3, 7, post=True)
+    agent.frontier.hand_over([THEIRS + "seed"], 0, 7)
+    agent.frontier.commit({})
+    (parcel,) = agent.outbox.pending
+    assert [group for _, data in parcel.sent for group in decode(data)] == [
+        Group((THEIRS + "1", THEIRS + "2"), 0, 0x37, asked=True),
+        Group((THEIRS + "find#__wb_method=POST&q=1",), 0, 0x37, asked=True, post=True),
+        Group((THEIRS + "seed",), 0, 7),
+    ]
+
+
+def test_what_a_party_asked_for_stays_its_own_when_the_partition_is_lost(agent: Agent) -> None:
+    def ask() -> None:
+        agent.frontier.request([OURS + "1"], 3, 7)
+        agent.frontier.request([OURS + "find#__wb_method=POST&q=1"], 3, 7, post=True)
+        agent.frontier.add([OURS + "link"], 2, 4)
+
+    def asked(parcel: Parcel) -> list[Group]:
+        return sorted((group for _, data in parcel.sent for group in decode(data)), key=lambda group: group.urls)
+
+    expected = [
+        Group((OURS + "1",), 0, 0x37, asked=True),
+        Group((OURS + "find#__wb_method=POST&q=1",), 0, 0x37, asked=True, post=True),
+        Group((OURS + "link",), 2, 4),
+    ]
+    ask()
+    agent.frontier.commit({})
+    agent.outbox.lost([partition(OURS)])
+    assert asked(agent.outbox.pending[0]) == expected
+    agent.frontier.request([OURS + "2"], 14, 0)
+    agent.share.leave(prefix(OURS))  # before it is committed
+    agent.frontier.commit({})
+    assert asked(agent.outbox.pending[1]) == [Group((OURS + "2",), 0, 0xE0, asked=True)]
+
+
 class FakeLog:
     """In memory: what a log does, and what it may do to its writers."""
 
@@ -250,14 +287,15 @@ def test_a_url_that_was_handed_over_is_taken_when_its_partition_is_ours_and_it_c
         assert agent.frontier.counts.urls == 1
 
 
-def test_a_firewall_keeps_links_of_others_for_later_and_hands_over_seeds(tmp_path: Path) -> None:
+def test_a_firewall_keeps_links_of_others_for_later_and_hands_over_seeds_and_requests(tmp_path: Path) -> None:
     agent = Agent(tmp_path / "f", OURS, firewall=True)
     for number in range(2):
         agent.frontier.add([OURS + "1", f"{THEIRS}{number}"], 1, 4)
         agent.frontier.hand_over([f"{THEIRS}seed{number}"], 0, 4)
+        agent.frontier.hand_over_requests([f"{THEIRS}asked{number}"], 1, 4, post=False)
         agent.frontier.commit({})
     assert [urls_in(parcel) for parcel in agent.outbox.pending] == [
-        {partition(THEIRS): [f"{THEIRS}seed{number}"]} for number in range(2)
+        {partition(THEIRS): [f"{THEIRS}seed{number}", f"{THEIRS}asked{number}"]} for number in range(2)
     ]
     assert (tmp_path / "later.txt").read_text().split() == [THEIRS + "0", THEIRS + "1"]
 

@@ -60,6 +60,9 @@ def test_any_bytes_may_be_the_answer(data: bytes) -> None:
         {"type": "AskCopy", "url": "http://a.test/", "start": -1},
         {"type": "AskVisits", "urls": ["x"] * 1001},
         {"type": "GiveOrder", "who": "x", "order": {"action": "remove everything"}},
+        {"type": "GiveOrder", "who": "x", "order": {"action": "requests", "requests": [{"url": "x", "priority": 99}]}},
+        {"type": "GiveOrder", "who": "x", "order": {"action": "requests", "requests": [{"url": "x", "tag": "a\0b"}]}},
+        {"type": "AskTagged", "tag": "x", "after": -1, "limit": 1},
         {"type": "CrawlView", "home": "/etc"},
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.progress import AppFigures, Progress, Summary
 from gossamer.agent.together import left, merge, read_written, summary_of, write_progress
 
 
@@ -87,9 +87,23 @@ def test_every_figure_is_either_merged_or_said_of_one_process_only() -> None:
             for name, default in ((name, getattr(Progress(), name)) for name in Progress.__struct_fields__)
         }
     )
+    full.apps = {"x": AppFigures(started=3)}
     whole = merge([full])
     same = {name for name in Progress.__struct_fields__ if getattr(whole, name) == getattr(Progress(), name)}
-    assert same == {"reason", "beside", "pid", "running", "apps"}  # applications run on crawls of one agent
+    assert same == {"reason", "beside", "pid", "running"}
+
+
+def test_figures_of_applications_are_added_and_their_states_told() -> None:
+    one = AppFigures(2.0, 5, 4, 1, 9, 6, 2, 7, 3, "running")
+    two = AppFigures(2.0, 1, 1, 0, 1, 3, 1, 2, 1, "stopped: ValueError: no")
+    whole = merge([Progress(apps={"a": one, "links": AppFigures(started=4)}), Progress(apps={"a": two})])
+    assert whole.apps == {
+        "a": AppFigures(2.0, 6, 5, 1, 10, 9, 3, 9, 4, "running (1); stopped: ValueError: no (1)"),
+        "links": AppFigures(started=4),
+    }
+    assert merge([Progress(apps={"a": one})] * 2).apps["a"].state == "running"
+    gone = left(Progress(apps={"a": one})).apps["a"]
+    assert (gone.started, gone.records, gone.state) == (5, 3, "")
 
 
 def test_a_summary_is_what_it_says_of_all() -> None:

@@ -18,6 +18,7 @@ import msgspec
 from gossamer.agent.asked import ASKED, Asked
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
+from gossamer.agent.forms import Forms
 from gossamer.agent.history import History, sample_of
 from gossamer.agent.limiting import what_limits
 from gossamer.agent.others import Others
@@ -33,7 +34,7 @@ from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
 from gossamer.frontier.parties import Shares
 from gossamer.frontier.share import Share
-from gossamer.model import Fault, Method, Page, Reason, Visit
+from gossamer.model import Fault, Method, Page, Visit
 from gossamer.model.url import host_of
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import USUAL_PRIORITY, Policy
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+_POST = Method.POST  # asked about for each visit, and a member of an enumeration is slow to look up
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
 _CAPPED_WAIT = 0.05  # the same under a cap, whose bucket saves up only a tenth of a second
@@ -111,7 +113,8 @@ class Agent:
             scope.max_length,
             config.parse.sitemaps,
         )
-        self._fetcher.may_post = self._may_post
+        self._forms = Forms(self.frontier, self.asked, self.commit, clock, lambda: self.others)
+        self._fetcher.may_post = self._forms.may_post
         self._sources = Sources(self.frontier, self._scope, token, config.parse.nofollow, self.statistics)
         self._findings = Findings(notice)
         policy = config.fetch.head_first
@@ -176,11 +179,15 @@ class Agent:
                 self._speed.started()
                 if self._head_first is not None and self._head_first.asks(visit):
                     visit.method = Method.HEAD
+                if visit.method is _POST and self._forms.holds(visit):
+                    continue
                 self._fetcher.start(visit)
             stages["frontier"] += leased - started
             stages["fetch"] += perf_counter() - leased
             self._settle(await self._fetcher.wait(self._patience()))
             if self.others is not None:
+                for visit in self._forms.released():
+                    self._fetcher.start(visit)
                 for visit in self._fetcher.broken_off():
                     self._broken_off(visit)
             self.commit_if_due()
@@ -197,6 +204,8 @@ class Agent:
         self._speed.ended(*sizes, *[0] * (len(outcomes) - len(responses)))
         self.statistics.bytes += sum(sizes)
         for visit, outcome in outcomes:
+            if visit.method is _POST:
+                self._forms.ended(visit)
             if isinstance(outcome, Fault) and outcome.stale and visit.url not in self._stale:
                 self._stale.add(visit.url)
                 self._visits_in_flight -= not visit.robots
@@ -222,24 +231,11 @@ class Agent:
         if pages:
             self.responses.visited(pages)
 
-    def _may_post(self, visit: Visit) -> Reason | None:
-        """Asked when the connection stands and nothing is sent yet. From the commit on a form counts as sent, so that
-        it is sent once, whatever happens then.
-        """
-        if not self.asked.may_post(visit):
-            return Reason.FORM
-        if self.frontier.was_sent(visit):
-            return Reason.UNANSWERED
-        self.frontier.note_sent(visit, self._clock())
-        try:
-            self.commit()
-        except Exception:  # libcurl is the caller: the next commit fails for the same reason, and says so
-            return Reason.UNANSWERED
-        return None
-
     def receive(self, group: Group) -> None:
         """URLs that another agent has found for us."""
-        if group.source:
+        if group.asked:
+            self.asked.receive(group.urls, group.priority, group.post)
+        elif group.source:
             for url, hosts in zip(group.urls, group.hosts, strict=True):
                 self._sources.sent(url, group.depth, group.hops, group.listed, set(hosts))
         elif group.depth:
@@ -284,7 +280,7 @@ class Agent:
         """How many visits may be started now, by connections and by every limit."""
         if self._held or self._config.agent.paused:
             return 0
-        room = self._fetcher.room
+        room = self._fetcher.room - len(self._forms)
         limits = self._config.agent
         if self.others is not None:
             room = self.others.room(room, self.statistics.pages + self._visits_in_flight)
@@ -384,11 +380,12 @@ class Agent:
 
     def _break_off(self, which: Callable[[Visit], bool]) -> None:
         """Those in flight are dropped and wait as before."""
-        for visit in self._fetcher.abort(which):
+        for visit in [*self._fetcher.abort(which), *self._forms.taken_back(which)]:
             self._broken_off(visit)
 
     def _broken_off(self, visit: Visit) -> None:
         self._speed.ended(0)
+        self._forms.ended(visit)
         self._visits_in_flight -= not visit.robots
         self.frontier.give_back(visit, self._clock())
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from gossamer.agent.app_note import folder_of, read_note
-from gossamer.agent.asked import ASKED, read_book
+from gossamer.agent.asked import ASKED, Book, read_book
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.parts import opened
 from gossamer.agent.progress import AppFigures
 from gossamer.agent.running_app import figures_of
+from gossamer.agent.together import merge_apps
 from gossamer.errors import DamagedError
 
 
 def read_apps(home: Path) -> dict[str, AppFigures]:
-    """By name, as of the last commits of the crawl and of each."""
+    """By name, as of the last commits of the crawl and of each; of several agents the sums."""
     with opened(home) as parts:
-        book = read_book(parts[0].frontier.meta(ASKED))
-        states = parts[0].progress.beside if CrawlDir(home).in_use() else {}
+        books = [read_book(part.frontier.meta(ASKED)) for part in parts]
+        homes = [part.directory for part in parts]
+        states = [part.progress.beside if part.directory.in_use() else {} for part in parts]
+    return merge_apps([_figures(*each) for each in zip(homes, books, states, strict=True)])
+
+
+def _figures(directory: CrawlDir, book: Book, states: Mapping[str, str]) -> dict[str, AppFigures]:
+    """Beside one agent."""
     found = {}
     for name, party in book.parties.items():
         try:
-            note = read_note(folder_of(home, name))
+            note = read_note(folder_of(directory.home, name))
             state = states.get(f"app {name}") or (f"stopped: {note.why}" if note.why else "")
         except DamagedError as error:
             note, state = None, str(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -15,8 +15,8 @@ from gossamer.config.apps import MOST_APPS
 from gossamer.config.apps import RECRAWL as RECRAWL_NAME
 from gossamer.errors import ConfigError
 from gossamer.frontier import Frontier
-from gossamer.frontier.parties import APPLICATIONS, LINKS, RECRAWL, Shares, owner_of
-from gossamer.model import Fault, Page, Visit
+from gossamer.frontier.parties import APPLICATIONS, LINKS, RECRAWL, Shares, owner_of, read_level
+from gossamer.model import Exclusion, Fault, Page, Reason, Visit
 from gossamer.model.post import LONGEST_BODY, plain, posted
 from gossamer.rules.policy import USUAL_PRIORITY
 from gossamer.rules.scope import Scope
@@ -81,8 +81,11 @@ class Tagged(msgspec.Struct, array_like=True):
 
 
 class Asked:
-    """Invariant: a batch is taken up once, and what it asked for is queued, counted and found by its tags in the same
-    commit.
+    """Invariant: a batch is taken up once, and what it asked for is queued or handed over, counted and found by its
+    tags in the same commit.
+
+    Among several agents the one that an application runs beside counts what it asks for, and keeps its tags; the one
+    whose URL it is judges and queues it, and counts whether it was new.
     """
 
     def __init__(
@@ -93,14 +96,19 @@ class Asked:
         self._book = msgspec.msgpack.decode(stored, type=Book) if stored else Book()
         self._tagged: dict[str, bytes] = {}
         self._changed = False
+        self.kept = {name: party.number for name, party in self._book.parties.items() if party.number in APPLICATIONS}
+        """Numbers of applications that queues on disk have."""
         for party in self._book.parties.values():
             party.share = 1.0
         self._enter(rules)
         self._post = {rule.name: re.compile(rule.post) for rule in rules if rule.post}
-        self._by_number = {party.number: party for party in self._book.parties.values()}
-        if shares is not None:
-            shares.change({party.number: party.share for party in self._book.parties.values()})
         self._shares = shares
+        self._numbered()
+
+    def _numbered(self) -> None:
+        self._names = {party.number: name for name, party in self._book.parties.items()}
+        if self._shares is not None:
+            self._shares.change({party.number: party.share for party in self._book.parties.values()})
 
     def _enter(self, rules: Sequence[AppRule]) -> None:
         parties = self._book.parties
@@ -121,6 +129,17 @@ class Asked:
             self._changed = True
 
     @property
+    def applications(self) -> list[str]:
+        return [name for name, party in self._book.parties.items() if party.number in APPLICATIONS]
+
+    def agree(self, numbers: Mapping[str, int]) -> None:
+        """Applications have these numbers, which are those of all agents; before anything is asked for or visited."""
+        for name, number in numbers.items():
+            self._book.parties.setdefault(name, Party(number)).number = number
+            self._changed = True
+        self._numbered()
+
+    @property
     def parties(self) -> dict[str, Party]:
         self._count_started()
         return self._book.parties
@@ -133,41 +152,71 @@ class Asked:
         if given.series != party.series:  # what it had was removed: it begins again
             party.series, party.batch = given.series, 0
         if id in self._book.ids or (given.batch and given.batch <= party.batch):
-            return {"new": 0, "known": 0, "left_out": 0, "refused": [], "again": True}
-        by_priority: dict[tuple[int, bool], list[str]] = {}
+            return {"new": 0, "known": 0, "left_out": 0, "handed_over": 0, "refused": [], "again": True}
+        own: dict[tuple[int, bool], list[str]] = {}
+        others: dict[tuple[int, bool], list[str]] = {}
         refused: list[dict[str, str]] = []
-        count = 0
         for request in given.requests:
             url, why = usable(request.url)
-            if url is not None and (reason := self._scope.judge(url)):
+            ours = url is None or self._frontier.is_ours(url)
+            if url is not None and (reason := self._scope.judge(url, anywhere=not ours)):
                 url, why = None, f"it does not belong to the crawl ({reason})"
             if url is not None and request.body is not None:
                 url, why = self._form(given.app, url, request.body)
             if url is None:
                 refused.append({"url": request.url[:200], "why": why})
                 continue
-            count += 1
-            by_priority.setdefault((request.priority, request.body is not None), []).append(url)
+            way = request.priority, request.body is not None
+            (own if ours else others).setdefault(way, []).append(url)
             if request.tag:
                 self._tag(request.tag, Tagged(url, now, given.app))
-        new = sum(
-            self._frontier.request(urls, party.number, rank, post) for (rank, post), urls in sorted(by_priority.items())
-        )
+        count = sum(map(len, own.values()))
+        handed = sum(map(len, others.values()))
+        new = sum(self._frontier.request(urls, party.number, *way) for way, urls in sorted(own.items()))
+        for (rank, post), urls in sorted(others.items()):
+            self._frontier.hand_over_requests(urls, party.number, rank, post)
         party.asked += len(given.requests)
         party.new += new
         party.left_out += len(refused)
         party.batch = max(party.batch, given.batch)
         self._book.ids = [*self._book.ids, id][-_KEPT_IDS:] if id else self._book.ids
         self._changed = True
-        facts = {"new": new, "known": count - new, "left_out": len(refused), "refused": refused[:_MOST_SHOWN]}
-        return {**facts, "again": False}
+        # Of those that are handed over nobody here knows whether they are known: they count as new.
+        facts = {"new": new + handed, "known": count - new, "left_out": len(refused), "handed_over": handed}
+        return {**facts, "refused": refused[:_MOST_SHOWN], "again": False}
+
+    def receive(self, urls: Iterable[str], level: int, post: bool) -> None:
+        """Queue what was asked for beside another agent, and is ours. It may mean harm: what is not allowed here is
+        excluded, whoever sends it.
+        """
+        number, rank = read_level(level)
+        name = self._names.get(number, "")
+        party = self._book.parties.get(name) or Party(number)
+        good = []
+        for url in urls:
+            if not self._frontier.is_ours(url):  # by now
+                self._frontier.hand_over_requests([url], number, rank, post)
+            elif reason := self._refusal(url, name, post):
+                party.left_out += self._frontier.refuse(url, reason)
+            else:
+                good.append(url)
+        party.new += self._frontier.request(good, number, rank, post, handed=True)
+        self._changed = self._changed or bool(name)
+
+    def _refusal(self, url: str, name: str, post: bool) -> Exclusion | Reason | None:
+        if reason := self._scope.judge(plain(url)):
+            return reason
+        return Reason.FORM if post and not self._allows(name, plain(url)) else None
 
     def _form(self, app: str, url: str, body: str) -> tuple[str | None, str]:
         """The URL of a form that is to be sent, or None and why it is not."""
-        allowed = self._post.get(app)
-        if allowed is None or not allowed.fullmatch(url):
+        if not self._allows(app, url):
             return None, f"forms may not be sent there: [apps.{app}] post does not allow it"
         return posted(url, body), "its body is no form"
+
+    def _allows(self, app: str, url: str) -> bool:
+        allowed = self._post.get(app)
+        return allowed is not None and allowed.fullmatch(url) is not None
 
     def may_post(self, visit: Visit) -> bool:
         """Whether a form may be sent now: what was allowed when it was asked for may have been taken back."""
@@ -190,8 +239,9 @@ class Asked:
 
     def settled(self, visit: Visit, outcome: Page | Fault) -> None:
         """A visit of a party was made."""
-        party = self._by_number.get(owner_of(visit))
-        if party is not None:
+        name = self._names.get(owner_of(visit))
+        if name is not None:
+            party = self._book.parties[name]
             self._changed = True
             if isinstance(outcome, Page):
                 party.fetched += 1
@@ -201,9 +251,9 @@ class Asked:
     def _count_started(self) -> None:
         if self._shares is not None:
             for number, count in self._shares.taken().items():
-                if number in self._by_number:
+                if number in self._names:
                     self._changed = True
-                    self._by_number[number].started += count
+                    self._book.parties[self._names[number]].started += count
 
     def notes(self) -> dict[str, bytes]:
         """What the next commit must have."""

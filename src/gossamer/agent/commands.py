@@ -86,6 +86,11 @@ class Commands:
             await self.look()
             await asyncio.sleep(_LOOK_EVERY)
 
+    @property
+    def done(self) -> bool:
+        """All that was sent so far is done, and committed."""
+        return self._spool.empty
+
     async def look(self) -> int:
         """Do what waits; gives how many commands that were."""
         async with self._one:

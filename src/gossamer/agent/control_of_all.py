@@ -1,7 +1,7 @@
 """A crawl of several agents commanded as one.
 
-Settings are changed at one agent, which shares them with all, and so are seeds: they find their way. What is about what
-each agent has is told to every one.
+Settings are changed at one agent, which shares them with all; seeds and requests are told to one, and find their way.
+What is about what each agent has is told to every one.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from gossamer.agent.application import Request
 from gossamer.agent.broker_file import NAME
 from gossamer.agent.control import Control
 from gossamer.agent.crawl_dir import CrawlDir
-from gossamer.agent.order import Action, Order
+from gossamer.agent.order import Action, Order, parts_of
 from gossamer.agent.parts import parts
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer
 from gossamer.agent.stopping import stop_all
 from gossamer.config import Config
-from gossamer.errors import ControlError, GossamerError
+from gossamer.errors import ConfigError, ControlError, GossamerError
 from gossamer.rules.policy import USUAL_PRIORITY
 
 _PATIENCE: Final = 10.0  # seconds for all to end
-_ONCE: Final = ("retry", "seeds", "purge")  # actions that are no settings
+_ONCE: Final = ("retry", "seeds", "purge", "requests")  # actions that are no settings
 
 
 class Told(Protocol):
@@ -91,7 +91,13 @@ class ControlOfAll(Control):
         return self._told.one(Order("seeds", tuple(urls), rank=priority))
 
     def request(self, requests: Sequence[Request], app: str = "") -> Answer:
-        raise ControlError("this crawl has several agents, and requests are for crawls of one; add seeds instead")
+        """Told to one, which hands over what is not its own."""
+        if not requests:
+            raise ConfigError("requests: give at least one")
+        done = [self._told.one(Order("requests", app=app, requests=tuple(part))) for part in parts_of(requests, _size)]
+        text = "; ".join(answer.text for answer in done)
+        facts = _added([answer.facts for answer in done])
+        return Answer(True, text, facts, any(answer.later for answer in done))
 
     def checkpoint(self) -> Answer:
         return self._all("checkpoint")
@@ -128,13 +134,17 @@ class ControlOfAll(Control):
         return Answer(True, text, _added([answer.facts for answer in done]), any(each.later for each in done))
 
 
+def _size(request: Request) -> int:
+    return len(request.url.encode()) + len(request.tag.encode())
+
+
 def _added(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Numbers are of all; of what else there is, the first's."""
+    """Numbers and lists are of all; of what else there is, the first's."""
     whole: dict[str, Any] = {}
     for facts in found:
         for name, value in facts.items():
-            counts = isinstance(value, int) and not isinstance(value, bool)
-            whole[name] = whole.get(name, 0) + value if counts else whole.get(name, value)
+            adds = isinstance(value, int | list) and not isinstance(value, bool)
+            whole[name] = whole[name] + value if adds and name in whole else whole.get(name, value)
     return whole
 
 

@@ -221,7 +221,10 @@ class Crawl:
         if watch:
             beside.append(asyncio.create_task(_tell(agent, watch, every)))
         if membership is not None:
+            membership.at_rest = lambda: self._apps_rest(agent, commands)
             beside += map(asyncio.create_task, membership.work())
+            if self._apps:
+                beside.append(asyncio.create_task(self._serve_apps(agent, commands)))
         try:
             agent.add_seeds(first)
             while chunk := await self._next_usable(resolver):
@@ -272,6 +275,26 @@ class Crawl:
                 break
             await asyncio.sleep(_LOOK_EVERY)
         return False
+
+    def _apps_rest(self, agent: Agent, commands: Commands) -> bool:
+        """Among several agents: whether no application beside this one has anything to see, and nobody has asked for
+        anything that was not taken up.
+        """
+        if self._apps and agent.frontier.unsaved:
+            return False  # it has not been seen yet what is not committed
+        behind = any(
+            is_behind(app, agent.position) for app in self._apps
+        )  # asked first: what it led to is in the spool
+        return not behind and commands.done
+
+    async def _serve_apps(self, agent: Agent, commands: Commands) -> None:
+        """While there is nothing else to do, applications need not wait for the next commit, nor what they ask for."""
+        while True:
+            await asyncio.sleep(_LOOK_EVERY)
+            if agent.frontier.exhausted:
+                if agent.frontier.unsaved:
+                    agent.commit()
+                await commands.look()
 
     # -- seeds -------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from gossamer.agent.membership import Membership
 from gossamer.agent.memory import prepare
 from gossamer.agent.mirrored import MirroredSettings
 from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.running_app import RunningApp
 from gossamer.cluster.broker import Broker, open_keys
 from gossamer.cluster.checkpoints import Checkpoints
 from gossamer.cluster.nats_log import NatsLog
@@ -42,16 +43,17 @@ def join(
     notice: Callable[[str], None] | None = None,
     index: Companion | None = None,
     service: Companion | None = None,
+    apps: Sequence[RunningApp] = (),
 ) -> Summary:
     """Crawl among others into `home` until all end, or SIGINT or SIGTERM tells this one to leave.
 
-    `local` are options of this machine by name; all others are those that the agents share. `index` and `service` are
-    as for `run`.
+    `local` are options of this machine by name; all others are those that the agents share. `index`, `service` and
+    `apps` are as for `run`.
     """
     prepare()
     say = notice or (lambda _: None)
     beside = [each for each in (index, service) if each]
-    return uvloop.run(_join(home, broker, name, seeds, dict(local), weight, watch, every, say, beside))
+    return uvloop.run(_join(home, broker, name, seeds, dict(local), weight, watch, every, say, beside, apps))
 
 
 async def _join(
@@ -65,6 +67,7 @@ async def _join(
     every: float,
     notice: Callable[[str], None],
     beside: list[Companion],
+    apps: Sequence[RunningApp],
 ) -> Summary:
     link = await broker.connect(name)
     try:
@@ -86,7 +89,7 @@ async def _join(
             checkpoints = Checkpoints(keys, open_objects(place)) if place else None
             foreign = config.cluster.foreign
             membership = Membership(name, weight, facts, keys, log, checkpoints, home, notice, foreign)
-            crawl = Crawl(config, home, seeds, notice, beside, membership=membership)
+            crawl = Crawl(config, home, seeds, notice, beside, membership=membership, apps=apps)
             mirror = MirroredSettings(CrawlDir(home), config, settings, keys, notice, local)
             following = asyncio.create_task(_follow(mirror))
             try:

@@ -29,6 +29,7 @@ from gossamer.cluster.lease import boot_time
 from gossamer.cluster.log import Log
 from gossamer.cluster.members import Members
 from gossamer.cluster.ownership import Ownership
+from gossamer.cluster.parties import agree
 from gossamer.cluster.session import Session, Told
 from gossamer.cluster.shared import DRAIN, End, Facts, end_crawl, read_end
 from gossamer.config import Config
@@ -87,6 +88,7 @@ class Membership:
         self._seeds_read = False
         self._planned = 0  # revision of the plan that is followed
         self._wanted: set[int] = set()  # partitions whose checkpoint somebody has asked for
+        self.at_rest: Callable[[], bool] = lambda: True  # nobody beside this agent has anything to ask for
         self.failed: Exception | None = None
 
     # -- coming ------------------------------------------------------------------------------------------------------
@@ -98,6 +100,7 @@ class Membership:
         stored = frontier.meta(_HOME)
         self._home = stored.decode() if stored else secrets.token_hex(8)
         agent.others = self
+        agent.asked.agree(await agree(self._coordinator, agent.asked.applications, agent.asked.kept))
         counts = frontier.counts
         self._quota = Quota(self._coordinator, self._name)
         self._outbox = Outbox(
@@ -190,6 +193,13 @@ class Membership:
     def held(self) -> int:
         return self._holder.held
 
+    @property
+    def committed(self) -> int:
+        return self._outbox.last
+
+    def logged(self, commit: int) -> bool:
+        return not self._outbox.pending or self._outbox.pending[0].number > commit
+
     def notes(self) -> dict[str, bytes]:
         return {_HOME: self._home.encode(), HELD: self._holder.kept()}
 
@@ -210,6 +220,7 @@ class Membership:
             and not frontier.foreign
             and not self._outbox.pending
             and self._holder.settled
+            and self.at_rest()
         )
         work = exchange.work + self._holder.moves + self._agent.visits
         return Told(exchange.quick, self._planned, work, exchange.polls, self._agent.statistics.pages)

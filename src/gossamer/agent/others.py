@@ -25,3 +25,10 @@ class Others(Protocol):
 
     def notes(self) -> dict[str, bytes]:
         """What the commit keeps for them."""
+
+    @property
+    def committed(self) -> int:
+        """The number of the last commit that has something for them."""
+
+    def logged(self, commit: int) -> bool:
+        """Whether they would know what that one has, if this agent were no more."""

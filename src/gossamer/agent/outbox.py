@@ -17,10 +17,9 @@ import msgspec
 from gossamer.cluster.batch import Group, encode
 from gossamer.frontier.database import Changes, Database
 from gossamer.frontier.diffs import Diff, DiffReader, diffs_of, pack_diff
-from gossamer.frontier.foreign import Foreign, Sent, queued_in
-from gossamer.frontier.keys import HOPS, META, SUSPECT
+from gossamer.frontier.foreign import ASKED, Foreign, Sent, queued_in
+from gossamer.frontier.keys import HOPS, META, POST, SUSPECT
 from gossamer.frontier.share import Part
-from gossamer.rules.policy import USUAL_PRIORITY
 
 _PENDING, _KEPT = b"p", b"k"
 _NUMBER: Final = struct.Struct(">Q")
@@ -122,8 +121,8 @@ class Outbox:
     def _hand_back(self, partition: int, diff: Diff) -> None:
         """A partition was taken by another agent: what it does not know yet are the URLs that were found for it."""
         prefix = partition.to_bytes(2, "big")
-        for url, depth in queued_in(diff):
-            self._foreign.add(prefix, url, depth, USUAL_PRIORITY, 0)
+        for url, depth, priority, marks in queued_in(diff):
+            self._foreign.add(prefix, url, depth, priority, marks)
 
     def lost(self, partitions: Iterable[int]) -> None:
         """These have other owners: what was to be said of them is not, but for the URLs that were found for them."""
@@ -133,16 +132,15 @@ class Outbox:
                 continue
             self.size -= parcel.size
             readers = {partition: DiffReader(partition) for partition in gone}
-            groups: dict[int, list[Group]] = {}
+            found: dict[int, dict[tuple[int, int, int], list[str]]] = {}
             for partition, message in parcel.done:
                 diff = readers[partition].feed(message) if partition in gone else None
-                if diff is not None:
-                    groups.setdefault(partition, []).extend(
-                        Group((url,), depth, USUAL_PRIORITY) for url, depth in queued_in(diff)
-                    )
+                for url, *way in queued_in(diff) if diff is not None else ():
+                    depth, priority, marks = way
+                    found.setdefault(partition, {}).setdefault((depth, priority, marks), []).append(url)
             parcel.done = [(partition, message) for partition, message in parcel.done if partition not in gone]
-            for partition, found in groups.items():
-                parcel.sent += [(partition, message) for message in encode(_joined(found))]
+            for partition, links in found.items():
+                parcel.sent += [(partition, message) for message in encode(_groups(links, []))]
             self.size += parcel.size
             self._changes[_PENDING + _NUMBER.pack(parcel.number)] = msgspec.msgpack.encode(parcel)
 
@@ -197,18 +195,18 @@ class Outbox:
 
 def _groups(links: dict[tuple[int, int, int], list[str]], sources: list[Sent]) -> list[Group]:
     groups = [
-        Group(tuple(urls), depth, priority, hops & HOPS, bool(hops & SUSPECT))
+        Group(
+            tuple(urls),
+            depth,
+            priority,
+            hops & HOPS,
+            bool(hops & SUSPECT),
+            asked=bool(hops & ASKED),
+            post=bool(hops & POST),
+        )
         for (depth, priority, hops), urls in links.items()
     ]
     for source in sources:
         hops, hosts = min(source.hops, HOPS), (source.hosts,)
         groups.append(Group((source.url,), source.depth, _SOURCE_PRIORITY, hops, False, True, source.listed, hosts))
     return groups
-
-
-def _joined(groups: list[Group]) -> list[Group]:
-    """Those of one depth together."""
-    by_depth: dict[int, list[str]] = {}
-    for group in groups:
-        by_depth.setdefault(group.depth, []).extend(group.urls)
-    return [Group(tuple(urls), depth, USUAL_PRIORITY) for depth, urls in by_depth.items()]

@@ -117,6 +117,11 @@ class Spool:
         except OSError:
             return []
 
+    @property
+    def empty(self) -> bool:
+        """Nothing waits that could be done."""
+        return all(id in self._stuck for id in self.ids())
+
     def waiting(self) -> list[Command]:
         """In the order they were sent. One that cannot be read is answered and removed."""
         found = []

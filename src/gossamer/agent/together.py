@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from operator import mul
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from gossamer.agent.limiting import what_limits
-from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.progress import AppFigures, Progress, Summary
 
 _NAME: Final = "progress"
 _SUMS: Final = (
@@ -22,6 +22,7 @@ _SUMS: Final = (
 )
 _MOST: Final = ("seconds", "max_pages", "time_limit", "lag", "latency_95", "updated_at")
 _ADDED: Final = ("findings", "statuses", "reasons")  # numbers by name
+_APP_SUMS: Final = ("started", "fetched", "failed", "requests", "new", "left_out", "pages", "records")
 _MACHINE: Final = "this machine"
 _COUNTED: Final = frozenset({"politeness", "connections", "the servers", _MACHINE})  # limits that are said with figures
 # What an agent that is not at work has done stays done; what it had is with others now.
@@ -57,12 +58,24 @@ def merge(agents: Sequence[Progress]) -> Progress:
     whole.strategy = agents[0].strategy if agents else whole.strategy
     whole.strategy_error = next((each.strategy_error for each in agents if each.strategy_error), "")
     whole.strategy_figures = _figures(agents)
+    whole.apps = merge_apps([each.apps for each in agents])
     return whole
+
+
+def merge_apps(agents: Sequence[Mapping[str, AppFigures]]) -> dict[str, AppFigures]:
+    """Who shares the speed of a crawl, of what each agent says of them: figures are sums, states those of all."""
+    found: dict[str, AppFigures] = {}
+    for name in dict.fromkeys(name for apps in agents for name in apps):
+        each = [apps[name] for apps in agents if name in apps]
+        sums = {figure: sum(getattr(one, figure) for one in each) for figure in _APP_SUMS}
+        found[name] = AppFigures(share=each[0].share, state=_states([one.state for one in each]), **sums)
+    return found
 
 
 def left(agent: Progress) -> Progress:
     """Of an agent that takes no part any more."""
-    return Progress(running=False, reason=agent.reason, **{name: getattr(agent, name) for name in _DONE})
+    apps = {name: msgspec.structs.replace(app, state="") for name, app in agent.apps.items()}
+    return Progress(running=False, reason=agent.reason, apps=apps, **{name: getattr(agent, name) for name in _DONE})
 
 
 def summary_of(whole: Progress) -> Summary:
@@ -97,6 +110,13 @@ def _added(tables: Iterable[dict[str, int]]) -> dict[str, int]:
         for name, number in table.items():
             found[name] = found.get(name, 0) + number
     return found
+
+
+def _states(states: Sequence[str]) -> str:
+    """As one says it if all say the same; or else how many say what. Of one that has no process nothing is said."""
+    said = [state for state in states if state]
+    counted = {state: said.count(state) for state in said}
+    return said[0] if len(counted) == 1 else "; ".join(f"{state} ({count})" for state, count in counted.items())
 
 
 def _figures(agents: Sequence[Progress]) -> dict[str, float]:

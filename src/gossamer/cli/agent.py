@@ -183,10 +183,12 @@ def _join(broker: Broker, directory: Path, seeds: Seeds, local: dict[str, Any], 
     from gossamer.agent.answer_process import AnswerProcess
     from gossamer.agent.joined import join
     from gossamer.agent.parts import is_part
-    from gossamer.cli.crawl import STOPPED, catch_up, handed_over
+    from gossamer.cli.crawl import STOPPED, apps_beside, catch_up, end_apps, find_classes, handed_over
 
     settings = changed(asyncio.run(_settings(broker)), local)
+    find_classes(settings)
     progress = _Written(directory)
+    running = apps_beside(settings, directory, progress.notice)
     index = agent.IndexProcess(directory, progress.notice) if settings.index.on else None
     # The directories of a crawl on one machine are read by whoever is asked about it.
     answer = None if is_part(directory) else AnswerProcess(directory, progress.notice)
@@ -203,7 +205,9 @@ def _join(broker: Broker, directory: Path, seeds: Seeds, local: dict[str, Any], 
             notice=progress.notice,
             index=index,
             service=answer,
+            apps=running,
         )
+        end_apps(running, summary.reason)
         whole = progress.last or agent.Progress()
         whole.running = False
         for name in summary.__struct_fields__:

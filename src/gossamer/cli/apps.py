@@ -136,11 +136,11 @@ def run_app(name: str, directory: Path, leash: bool) -> int:
 def _rule(text: str, directory: Path) -> AppRule:
     """Of the name of one that the crawl has, or as --app has it."""
     from gossamer.agent.crawl_dir import CrawlDir
+    from gossamer.agent.parts import readable_parts
     from gossamer.config import app_of, load
 
-    crawl = CrawlDir(directory)
-    crawl.check_readable()
-    known = {rule.name: rule for rule in load(crawl.settings).apps if rule.run}
+    readable_parts(directory)
+    known = {rule.name: rule for rule in load(CrawlDir(directory).settings).apps if rule.run}
     if text in known:
         return known[text]
     try:

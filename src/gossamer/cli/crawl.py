@@ -6,7 +6,7 @@ import gc
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -134,8 +134,6 @@ def crawl(
         raise SeedError(f"there is no crawl in {directory} to go on with: give at least one SEED, a URL or @file")
     urls = Seeds(seeds)
     if settings.cluster.agents > 1 or (directory / "agents").is_dir():
-        if settings.apps:
-            raise ConfigError("--app: applications run on a crawl of one agent; leave out --agents, or --app")
         from gossamer.cluster.engine import need_client
 
         need_client()
@@ -156,7 +154,7 @@ def crawl(
         for note in notes(settings):
             progress.notice(note)
         index = agent.IndexProcess(directory, progress.notice) if settings.index.on and not supervised else None
-        running = _apps(settings, directory, progress)
+        running = apps_beside(settings, directory, progress.notice)
         with service_beside(settings, directory, progress, supervised) as service:
             summary = agent.run(
                 settings,
@@ -170,8 +168,7 @@ def crawl(
                 kept=kept,
                 apps=running,
             )
-            for each in running:
-                each.stop() if summary.reason == "stopped" else each.finish()
+            end_apps(running, summary.reason)
             if index is not None:
                 catch_up(index, summary, progress)
     # The last progress of a run that has ended says the same as the summary, and more.
@@ -190,22 +187,33 @@ def with_flags(settings: Config, apps: Sequence[str]) -> Config:
         found = replace(settings, apps=with_apps(settings.apps, map(app_of, apps)))
     except ValueError as error:
         raise ConfigError(f"--app: {error}") from None
-    if any(rule.run for rule in found.apps):
-        from gossamer.agent.app_classes import application_of
-
-        for rule in found.apps:
-            if rule.run:
-                application_of(rule)
+    find_classes(found)
     return found
 
 
-def _apps(settings: Config, directory: Path, progress: PlainProgress | LiveView) -> list[AppProcess]:
+def find_classes(settings: Config) -> None:
+    """ConfigError where that of an application is not on this machine, or cannot be made."""
+    if any(rule.run for rule in settings.apps):
+        from gossamer.agent.app_classes import application_of
+
+        for rule in settings.apps:
+            if rule.run:
+                application_of(rule)
+
+
+def apps_beside(settings: Config, directory: Path, notice: Callable[[str], None]) -> list[AppProcess]:
     rules = [rule for rule in settings.apps if rule.run]
     if not rules:
         return []
     from gossamer.agent.app_process import AppProcess
 
-    return [AppProcess(directory, rule, progress.notice) for rule in rules]
+    return [AppProcess(directory, rule, notice) for rule in rules]
+
+
+def end_apps(running: Iterable[AppProcess], reason: str) -> None:
+    """They see what is left, unless somebody waits."""
+    for each in running:
+        each.stop() if reason == "stopped" else each.finish()
 
 
 def conclude(

@@ -2,13 +2,14 @@
 
     "GU" version                         3 bytes, so that another version is told from garbage
     zstd of: for each group              what `Frontier.add` takes at a time
-        depth priority hops marks        2, 1, 1, 1 bytes
+        depth priority hops marks        2, 1, 1, 1 bytes; the upper four bits of the priority are the party whose it is
         length                           4 bytes, of what follows
         URLs with a line feed between    normalised, so that none holds one; after a sitemap and a space, the hosts
                                          for which it speaks, with commas between
 
 Messages that mean harm do none: all is bounded before it is done, and a URL that is not in its normal form is no URL of
-an agent's.
+an agent's. That of a form, which no link can have, is one only in a group that says so; whether it is sent the receiver
+judges by its own settings.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import msgspec
 from backports import zstd
 
 from gossamer.errors import BatchError
+from gossamer.model.post import body_of, plain, posted
 from gossamer.model.url import MAX_LENGTH, normalize
 
 LONGEST: Final = 1_000_000
@@ -35,7 +37,10 @@ _MOST_RAW: Final = 4 * _RAW  # that are read
 _WINDOW: Final = 23  # 8 MB, as a power of two
 _LEVEL: Final = 3
 _MOST_DEPTH, _MOST_PRIORITY, _MOST_HOPS = 0xFFFF, 9, 15
-_SUSPECT, _SOURCE, _LISTED = 1, 2, 4  # marks
+_PARTY: Final = 4  # bits of a priority below those of its party
+_MOST_PARTY: Final = 14
+_SUSPECT, _SOURCE, _LISTED, _ASKED, _POST = 1, 2, 4, 8, 16  # marks
+_KINDS: Final = frozenset({0, _SUSPECT, _SOURCE, _SOURCE | _LISTED, _ASKED, _ASKED | _POST})  # of groups
 _compressor = zstd.ZstdCompressor(level=_LEVEL)  # a new one takes as long as what is mostly given to it
 _MOST_HOSTS: Final = 100  # for which a sitemap speaks
 
@@ -45,16 +50,19 @@ class Group(msgspec.Struct, frozen=True, gc=False):
 
     urls: tuple[str, ...]
     depth: int
-    priority: int
+    priority: int  # and above it whose they are
     hops: int = 0
     suspect: bool = False
     source: bool = False  # sitemaps; then `hosts` has, for each, those that it speaks for
     listed: bool = False  # named by a sitemap index
     hosts: tuple[tuple[str, ...], ...] = ()
+    asked: bool = False  # for, by an application or another program
+    post: bool = False  # forms that are to be sent
 
     @property
     def marks(self) -> int:
-        return _SUSPECT * self.suspect | _SOURCE * self.source | _LISTED * self.listed
+        found = _SUSPECT * self.suspect | _SOURCE * self.source | _LISTED * self.listed
+        return found | _ASKED * self.asked | _POST * self.post
 
     def lines(self) -> tuple[str, ...]:
         if not self.source:
@@ -96,19 +104,26 @@ def decode(message: bytes) -> list[Group]:
         at += _GROUP.size
         if length > len(raw) - at:
             raise BatchError("a batch of URLs is cut off")
-        if priority > _MOST_PRIORITY or hops > _MOST_HOPS or marks > (_SUSPECT | _SOURCE | _LISTED):
+        party, rank = divmod(priority, 1 << _PARTY)
+        if (
+            max(rank - _MOST_PRIORITY, party - _MOST_PARTY, hops - _MOST_HOPS) > 0
+            or marks not in _KINDS
+            or (marks & _ASKED and depth)
+            or (party and not marks & _ASKED)
+        ):
             raise BatchError("a batch of URLs has numbers that no agent writes")
-        urls, hosts = _urls(raw[at : at + length], bool(marks & _SOURCE))
+        urls, hosts = _urls(raw[at : at + length], bool(marks & _SOURCE), bool(marks & _POST))
         at += length
         number += len(urls)
         if number > MOST_URLS:
             raise BatchError(f"a batch has more than {MOST_URLS} URLs")
         suspect, source, listed = bool(marks & _SUSPECT), bool(marks & _SOURCE), bool(marks & _LISTED)
-        groups.append(Group(urls, depth, priority, hops, suspect, source, listed, hosts))
+        asked, post = bool(marks & _ASKED), bool(marks & _POST)
+        groups.append(Group(urls, depth, priority, hops, suspect, source, listed, hosts, asked, post))
     return groups
 
 
-def _urls(packed: bytes, sources: bool) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _urls(packed: bytes, sources: bool, forms: bool) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     try:
         urls = tuple(packed.decode("ascii").split("\n"))
     except UnicodeDecodeError as error:
@@ -124,15 +139,25 @@ def _urls(packed: bytes, sources: bool) -> tuple[tuple[str, ...], tuple[tuple[st
         if any(len(names) > _MOST_HOSTS for names in hosts):
             raise BatchError("a batch has a sitemap that speaks for too many hosts")
     for url in urls:
-        if len(url) > MAX_LENGTH or normalize(url) != url:
+        if _in_normal_form(url, forms) != url:
             raise BatchError(f"a batch has a URL that is not in its normal form: {url[:200]!r}")
     return urls, hosts
+
+
+def _in_normal_form(url: str, form: bool) -> str | None:
+    """As an agent would write it."""
+    address = plain(url) if form else url
+    if len(address) > MAX_LENGTH or normalize(address) != address:
+        return None
+    return posted(address, body_of(url)) if form else address
 
 
 def _pieces(groups: Iterable[Group]) -> Iterator[tuple[int, int, int, int, list[str]]]:
     """Groups that fit in a message, with numbers that fit in their bytes."""
     for group in groups:
-        depth, priority = min(group.depth, _MOST_DEPTH), min(max(group.priority, 0), _MOST_PRIORITY)
+        depth, priority = min(group.depth, _MOST_DEPTH), group.priority
+        if not group.asked:
+            priority = min(max(priority, 0), _MOST_PRIORITY)
         hops = min(group.hops, _MOST_HOPS)
         piece: list[str] = []
         room = _RAW - _GROUP.size

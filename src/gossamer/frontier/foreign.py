@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from gossamer.frontier import keys
 from gossamer.model import State
+from gossamer.rules.policy import USUAL_PRIORITY
 
 if TYPE_CHECKING:
     from gossamer.frontier.diffs import Diff
+
+ASKED: Final = 0x200
+"""Beside the marks of an entry: somebody has asked for it, and no page has led there."""
+_CARRIED: Final = keys.HOPS | keys.SUSPECT | keys.POST | ASKED
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
@@ -36,7 +41,7 @@ class Foreign:
         ways = self._links.get(partition)
         if ways is None:
             ways = self._links[partition] = {}
-        way = (depth, priority, hops & (keys.HOPS | keys.SUSPECT))
+        way = (depth, priority, hops & _CARRIED)
         urls = ways.get(way)
         if urls is None:
             ways[way] = [url]
@@ -59,9 +64,22 @@ class Foreign:
         ]
 
 
-def queued_in(diff: Diff) -> Iterator[tuple[str, int]]:
-    """URLs that a diff has queued, and their depths."""
+def queued_in(diff: Diff) -> Iterator[tuple[str, int, int, int]]:
+    """URLs that a diff has queued: depth, priority, and hops with marks. What is new stands in a queue of the same
+    diff; where it does not (it waits again), only that it is there has to be known.
+    """
+    places: dict[bytes, tuple[int, int]] = {}
+    for key, value in diff.hosts.items():
+        cut = key.index(b"\0", 2) + 1
+        if value is None or key[cut : cut + 1] != keys.QUEUE:
+            continue
+        visits = keys.visits_of(key[:cut])
+        for packed in filter(None, keys.read_chunk(value)):
+            _, _, hops, scheme, path = keys.read_entry(packed)
+            places[visits + (scheme + path).encode()] = key[cut + 1], hops
     for key, value in diff.visits.items():
         if value is not None and value[0] == State.QUEUED:
             visit = keys.read_visit(key, value)
-            yield visit.url, visit.depth
+            priority, hops = places.get(key, (USUAL_PRIORITY, keys.marks_of(visit.url)))
+            asked = ASKED if priority >= keys.ASKED or hops & keys.POST else 0
+            yield visit.url, visit.depth, priority if asked else USUAL_PRIORITY, hops & keys.POST | asked

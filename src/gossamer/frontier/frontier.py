@@ -23,6 +23,7 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import FORMAT, Counts, territory_of
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
+from gossamer.frontier.foreign import ASKED
 from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.parties import SharedSchedule, Shares, level_of
@@ -150,13 +151,23 @@ class Frontier:
         """A sitemap, to be read for links that count as those of a page of this depth."""
         self._intake.add_source(url, depth, hops, listed, again)
 
-    def request(self, urls: list[str], party: int, priority: int, post: bool = False) -> int:
-        """Queue what a party asks for, normalised, or forms to be sent; gives how many of these were not known."""
+    def request(self, urls: list[str], party: int, priority: int, post: bool = False, handed: bool = False) -> int:
+        """Queue what a party asks for, normalised, or forms to be sent; gives how many of these were not known.
+        `handed`: over, by another agent.
+        """
         self._intake.resolve()
         known = self.counts.urls
-        self.add(urls, 0, level_of(party, priority), keys.POST if post else 0)
+        self.add(urls, 0, level_of(party, priority), keys.POST if post else 0, handed=handed)
         self._intake.resolve()
         return self.counts.urls - known
+
+    def refuse(self, url: str, reason: Exclusion | Reason) -> bool:
+        """What was asked for, and is not to be visited. Whether it was not known."""
+        return self._intake.exclude(url, reason)
+
+    def hand_over_requests(self, urls: Iterable[str], party: int, priority: int, post: bool) -> None:
+        """What a party asks for, to the owners."""
+        self._intake.hand_over(urls, 0, level_of(party, priority), ASKED | keys.POST if post else ASKED)
 
     def is_ours(self, url: str) -> bool:
         """Whether it is this agent's and no other's."""
@@ -387,6 +398,10 @@ class Frontier:
     def note_sent(self, visit: Visit, now: float) -> None:
         """A form is about to be sent: after the next commit it is known that it may have been."""
         self._changes[self._roster.key_of(visit.url)] = keys.sent_visit(visit.depth, visit.tries, now)
+
+    def note_unsent(self, visit: Visit) -> None:
+        """It was not sent after all, nor will be now."""
+        self._changes[self._roster.key_of(visit.url)] = keys.queued_visit(visit.depth)
 
     def was_sent(self, visit: Visit) -> bool:
         """Whether a form was sent before and nobody knows what came of it."""

@@ -172,10 +172,20 @@ class Intake:
     def is_away(self, url: str) -> bool:
         return self._roster.origin(split(url)[0]).away
 
-    def hand_over(self, urls: Iterable[str], depth: int, priority: int) -> None:
+    def hand_over(self, urls: Iterable[str], depth: int, priority: int, marks: int = 0) -> None:
         """To their owners, though they could be visited here."""
         for url in urls:
-            self._hand_over(self._roster.origin(split(url)[0]), url, depth, priority, 0)
+            self._hand_over(self._roster.origin(split(url)[0]), url, depth, priority, marks)
+
+    def exclude(self, url: str, reason: Exclusion | Reason) -> bool:
+        """It does not belong, and that is to be known. Whether nothing was known of it."""
+        key = self._roster.key_of(url)
+        if self._database.visit(key) is not None:
+            return False
+        self._counts.urls += 1
+        self._counts.excluded += 1
+        self._changes[key] = keys.excluded_visit(0, reason)
+        return True
 
     def unknown(self, urls: list[str], depth: int) -> int:
         """How many of these belong to the crawl and are new to it."""

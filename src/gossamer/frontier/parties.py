@@ -27,6 +27,11 @@ def level_of(party: int, priority: int) -> int:
     return party << keys.PARTY_BITS | priority
 
 
+def read_level(level: int) -> tuple[int, int]:
+    """The party, and its own priority."""
+    return divmod(level, keys.ASKED)
+
+
 def party_of(level: Level) -> int:
     return level.priority >> keys.PARTY_BITS or (RECRAWL if level.visits_again else LINKS)
 

@@ -27,9 +27,15 @@ _STATES: Final = frozenset(State)
 
 # What follows the two bytes of the partition. Names and paths are printable ASCII, as normalised URLs are.
 _is_visit_key = re.compile(rb"v[!-~]++\0[ps]/[!-~]*+").fullmatch
-_host_key = re.compile(rb"[!-~]++\0(a|b[ps]|c|d|q[\0-%c].{6})" % keys.ASIDE, re.DOTALL).fullmatch
-# Characters that say depth, tries and hops; scheme; path. A settled entry is empty.
-_ENTRY: Final = r"(?:[ -\u011f]{3}[ps]/[!-~]*+)?+"
+# A priority, and above it the party whose the entries are: the crawl's own may be put aside besides.
+_PRIORITIES: Final = re.escape(
+    bytes([*range(keys.ASIDE + 1), *(party << keys.PARTY_BITS | rank for party in range(1, 15) for rank in range(10))])
+)
+_host_key = re.compile(rb"[!-~]++\0(a|b[ps]|c|d|q[%b].{6})" % _PRIORITIES, re.DOTALL).fullmatch
+# Characters that say depth, tries and hops; scheme; path. A settled entry is empty. A form has a body, nothing else.
+_ENTRY: Final = (
+    r"(?:[ -\u011f]{3}[ps]/[!-\"$-~]*+|[ -\u011f]{2}\u0120[ps]/[!-\"$-~]*+#__wb_method=POST(?:&[!-~]*+)?+)?+"
+)
 _is_chunk = re.compile(rf"{_ENTRY}(?:\n{_ENTRY}){{0,{CHUNK - 1}}}+").fullmatch
 
 

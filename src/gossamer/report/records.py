@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -10,22 +11,22 @@ from typing import IO, Any
 import msgspec
 
 from gossamer.agent.app_note import folder_of, read_note
-from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.parts import readable_parts
 from gossamer.errors import ConfigError
 
 
 def records(directory: str | Path, app: str) -> Iterator[dict[str, Any]]:
     """What the application called `app` has recorded, in its order, up to its last commit. Works while it runs.
 
-    Kept as Parquet, all records of a file have the same fields; those that one had not are None.
+    Of several agents one after the other, each in its order. Kept as Parquet, all records of a file have the same
+    fields; those that one had not are None.
     """
     home = Path(directory)
-    CrawlDir(home).check_readable()
-    folder = folder_of(home, app)
-    known = sorted(each.name for each in folder.parent.glob("*") if each.is_dir())
+    homes = [part.home for part in readable_parts(home)]
+    known = sorted({each.name for part in homes for each in folder_of(part, app).parent.glob("*") if each.is_dir()})
     if app not in known:
         raise ConfigError(f"no application {app!r} has run on {home}; there are: {', '.join(known) or 'none'}")
-    return _records(folder)
+    return chain.from_iterable(_records(folder_of(part, app)) for part in homes)
 
 
 def _records(folder: Path) -> Iterator[dict[str, Any]]:

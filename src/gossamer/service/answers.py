@@ -195,7 +195,8 @@ class Health(msgspec.Struct):
 
 class RequestResult(msgspec.Struct):
     """A request, and how its URL stands now: `queued`, `fetched`, `dead` or `excluded`, with the `reason` of the last
-    two. `content` leads to the stored bytes, where there are some; `file`, `offset` and `length` say where in WARC.
+    two. `content` leads to the stored bytes, where there are some; `file`, `offset` and `length` say where in WARC,
+    among several agents in the files of `agent`.
     """
 
     url: str
@@ -209,13 +210,17 @@ class RequestResult(msgspec.Struct):
     file: int | None
     offset: int | None
     length: int | None
+    agent: str
 
 
 class ResultsAnswer(msgspec.Struct):
-    """In the order of asking. `next` is the cursor of those that follow; empty where there are none yet."""
+    """In the order of asking. `next` is the cursor of those that follow; empty where there are none yet. What those
+    were asked who are `missing` is not in it, nor what became of their URLs.
+    """
 
     results: list[RequestResult]
     next: str
+    missing: list[str] = []
 
 
 SCHEMAS = (

@@ -19,7 +19,8 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import best
 from gossamer.agent.index_status import status_of_all
 from gossamer.agent.metrics import Metric
-from gossamer.agent.results import ResultsPart
+from gossamer.agent.order import parts_of
+from gossamer.agent.results import ResultsPart, TaggedPart, results_together
 from gossamer.agent.together import merge
 from gossamer.config import Config, load
 from gossamer.frontier.outlook import HostEstimate
@@ -137,9 +138,19 @@ class ClusterView:
         found = {name: visit for name, visit in known.items() if visit is not None}
         if not found:
             return None
-        owner = max(found, key=lambda name: found[name].fetched_at)
+        owner = max(found, key=lambda name: _telling(found[name]))
         self._owners[url] = owner
         return found[owner]
+
+    def _known_best(self, urls: Sequence[str]) -> dict[str, tuple[str, VisitRecord]]:
+        """Which agent knows each, and what. Of two who do, its partition was with one: who has visited or judged it."""
+        best: dict[str, tuple[str, VisitRecord]] = {}
+        for part in parts_of(urls, len):
+            for name, visits in self._ask(ask.AskVisits(tuple(part))).items():
+                for url, visit in zip(part, visits, strict=False):
+                    if visit is not None and (url not in best or _telling(visit) > _telling(best[url][1])):
+                        best[url] = name, visit
+        return best
 
     def known(self, urls: Sequence[str]) -> int:
         found = self._ask(ask.AskVisits(tuple(urls))).values()
@@ -175,7 +186,12 @@ class ClusterView:
         return newest_together(list(self._some(ask.AskNewest(limit, wish)).values()), limit)
 
     def results(self, tag: str, cursor: str, limit: int) -> ResultsPart:
-        raise Problem(409, "This crawl has several agents, and requests are for crawls of one.")
+        def ask_each(after: Mapping[str, int]) -> Mapping[str, TaggedPart]:
+            return self._ask_each({name: ask.AskTagged(tag, number, limit) for name, number in after.items()})
+
+        found = results_together(ask_each, self._known_best, self._agents.names(), cursor, limit)
+        self._missing.update(dict.fromkeys(self._agents.unknown()))
+        return found
 
     def metrics(self) -> list[Metric]:
         found = self._some(ask.AskMetrics())
@@ -243,3 +259,7 @@ class ClusterView:
                 return None  # it was stored anew at this moment, or the agent has gone
             body += more.page.body
         return msgspec.structs.replace(page, body=bytes(body[:most]))
+
+
+def _telling(visit: VisitRecord) -> tuple[float, bool]:
+    return visit.fetched_at, visit.state is not State.QUEUED

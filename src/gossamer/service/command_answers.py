@@ -39,7 +39,9 @@ class RefusedRequest(msgspec.Struct):
 
 
 class RequestsAnswer(msgspec.Struct):
-    """How many requests are `new`, `known` already and `left_out`; the first of these in `refused`."""
+    """How many requests are `new`, `known` already and `left_out`; the first of these in `refused`. Of the new ones
+    `handed_over` are other agents', who know whether they are.
+    """
 
     text: str
     running: bool
@@ -48,6 +50,7 @@ class RequestsAnswer(msgspec.Struct):
     known: int
     left_out: int
     refused: list[RefusedRequest]
+    handed_over: int
 
 
 class BlocklistAnswer(msgspec.Struct):

@@ -19,7 +19,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
 from gossamer.agent.held import HELD, Moved
 from gossamer.agent.metrics import Metric, metrics_of
-from gossamer.agent.results import ResultsPart, read_results
+from gossamer.agent.results import ResultsPart, TaggedPart, read_results, tagged_after
 from gossamer.config import Config, load
 from gossamer.errors import GossamerError
 from gossamer.frontier.outlook import HostEstimate
@@ -147,6 +147,10 @@ class CrawlView:
 
     def results(self, tag: str, cursor: str, limit: int) -> ResultsPart:
         return read_results(self.frontier(), tag, cursor, limit)
+
+    def tagged(self, tag: str, after: int, limit: int) -> TaggedPart:
+        """What was asked for beside this agent."""
+        return tagged_after(self.frontier(), tag, after, limit)
 
     def metrics(self) -> list[Metric]:
         return metrics_of(self.directory, self.frontier())

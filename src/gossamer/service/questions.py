@@ -14,6 +14,7 @@ from gossamer.agent.audit import Change
 from gossamer.agent.changes import ChangedPage, ChangesPart, Wish
 from gossamer.agent.metrics import Metric
 from gossamer.agent.order import Order as Command
+from gossamer.agent.results import TaggedPart
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer as Done
 from gossamer.frontier.outlook import HostEstimate
@@ -193,6 +194,15 @@ class AskVisits(Question[list[VisitRecord | None]], frozen=True):
 
     def answered(self, view: CrawlView) -> list[VisitRecord | None]:
         return [view.visit(url) for url in self.urls]
+
+
+class AskTagged(Question[TaggedPart], frozen=True):
+    tag: Text
+    after: Number
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)]
+
+    def answered(self, view: CrawlView) -> TaggedPart:
+        return view.tagged(self.tag, self.after, self.limit)
 
 
 class CopyPiece(msgspec.Struct):

@@ -72,8 +72,9 @@ def requests(request: Request, caller: Admin, order: RequestsOrder) -> Response:
         answer = control.request(asked, order.app)
         facts = answer.facts
         refused = [RefusedRequest(**each) for each in facts.get("refused", [])]
-        new, known, left_out = (facts.get(name, 0) for name in ("new", "known", "left_out"))
-        return json_answer(RequestsAnswer(answer.text, control.running, answer.later, new, known, left_out, refused))
+        new, known, left_out, handed = (facts.get(name, 0) for name in ("new", "known", "left_out", "handed_over"))
+        said = answer.text, control.running, answer.later, new, known, left_out, refused, handed
+        return json_answer(RequestsAnswer(*said))
 
 
 @router.get("/limits", **answering(Limits, 404))

@@ -65,23 +65,31 @@ def results(
     view: View,
     tag: Annotated[str, Query(min_length=1, max_length=100, description="With which the requests were made.")],
     limit: Annotated[int, Query(ge=1, le=1000, description="Requests at most.")] = 100,
-    cursor: Annotated[str, Query(max_length=20, description="`next` of the answer before.")] = "",
+    cursor: Annotated[str, Query(max_length=20_000, description="`next` of the answer before.")] = "",
 ) -> Response:
     """What became of the requests with a tag, in the order of asking."""
     try:
         part = view.results(tag, cursor, limit)
     except CursorError as error:
         raise Problem(422, str(error)) from error
-    return json_answer(ResultsAnswer(list(map(_result, part.results)), part.next))
+    return json_answer(ResultsAnswer(list(map(_result, part.results)), part.next, list(view.missing)))
 
 
 def _result(found: Result) -> RequestResult:
     stored = found.stored
-    place = (None, None, None) if stored is None else (stored.file, stored.offset, stored.length)
-    content = "" if stored is None else "/api/v1/pages/content?" + urlencode({"url": found.url})
-    times = moment(found.asked_at), moment(found.fetched_at)
     return RequestResult(
-        found.url, found.app, times[0], found.state.name.lower(), found.status, times[1], found.reason, content, *place
+        found.url,
+        found.app,
+        moment(found.asked_at),
+        found.state.name.lower(),
+        found.status,
+        moment(found.fetched_at),
+        found.reason,
+        "/api/v1/pages/content?" + urlencode({"url": found.url}) if found.kept else "",
+        None if stored is None else stored.file,
+        None if stored is None else stored.offset,
+        None if stored is None else stored.length,
+        found.agent,
     )
 
 
