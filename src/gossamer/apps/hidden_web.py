@@ -163,8 +163,7 @@ class HiddenWeb(Application):
     # -- asking --------------------------------------------------------------------------------------------------------
 
     def _ask(self, asking: _Asking, now: float) -> Iterator[Yielded]:
-        waiting = sum(not each.answered and now - each.at < _GIVEN_UP for each in asking.asked.values())
-        most = min(self._at_once - waiting, self._queries - len(asking.asked))
+        most = min(self._at_once - self._awaited(asking, now), self._queries - len(asking.asked))
         if most <= 0 or asking.fruitless >= _FRUITLESS:
             return
         site = self._sites[host_of(asking.form.action)]
@@ -179,6 +178,16 @@ class HiddenWeb(Application):
                 yield {**about, "expected": round(expected, 1)}
             else:
                 yield request
+
+    def _awaited(self, asking: _Asking, now: float) -> int:
+        """Queries whose answers may come: they are visited in the order of asking, so that one that many later ones
+        have overtaken has failed.
+        """
+        waiting = overtaking = 0
+        for each in reversed(asking.asked.values()):
+            overtaking += each.answered
+            waiting += not each.answered and overtaking < self._at_once and now - each.at < _GIVEN_UP
+        return waiting
 
     def _best(self, asking: _Asking, site: _Site, most: int) -> list[tuple[str, float]]:
         """Words that were not asked, with what is expected of each; the best first."""
@@ -205,6 +214,10 @@ class HiddenWeb(Application):
         self._sites = msgspec.convert(state["sites"], dict[str, _Site])
         self._asking = msgspec.convert(state["asking"], dict[str, _Asking])
         self._left = msgspec.convert(state.get("left", {}), dict[str, str])
+        # Answers that were awaited may never come: a form that was on its way at a kill is not sent again.
+        for asking in self._asking.values():
+            for each in asking.asked.values():
+                each.at = each.at if each.answered else 0.0
 
 
 def _request(asking: _Asking, word: str) -> Request | None:
