@@ -23,7 +23,9 @@ from gossamer.rules.strategy import Anchor, PageWords, SeenPage, Strategy
 
 _KEPT: Final = "strategy:"  # before the names of what it keeps, in the frontier's notes
 _WRITTEN: Final = "strategy-written"  # how much of its file is part of the commit
+_BEGUN: Final = "strategy-begun"  # hosts, where only so many are visited at a time
 _PRIORITIES: Final = frozenset(range(10))
+_NONE: Final = msgspec.msgpack.encode([])
 _MOST_REQUESTS: Final = 2_000  # at a time
 _MOST_RECORDS: Final = 10_000
 _MOST_FIGURES: Final = 20
@@ -73,6 +75,9 @@ class Ordering:
             frontier.raises = bool(strategy.raises)
             frontier.in_order = True
             frontier.schedule.sites = strategy.hosts_at_once
+            self._begun = msgspec.msgpack.decode(frontier.meta(_BEGUN) or _NONE, type=list[str])
+            if strategy.hosts_at_once:
+                frontier.go_on_with(self._begun[: strategy.hosts_at_once])
 
     def order(self, visit: Visit, page: Page, links: list[str]) -> Ordered:
         with self._guard():
@@ -121,8 +126,17 @@ class Ordering:
                 self._figures = _numbers(self._strategy.figures())
                 self._file.append(islice(self._strategy.records(), _MOST_RECORDS))
                 notes = {self._prefix + key: bytes(value) for key, value in kept.items()}
-                return {**notes, _WRITTEN: msgspec.msgpack.encode((self.name, self._file.size))}
+                written = msgspec.msgpack.encode((self.name, self._file.size))
+                return {**notes, **self._sites(), _WRITTEN: written}
         return {}
+
+    def _sites(self) -> dict[str, bytes]:
+        """The hosts that are begun, if these are others than the last commit has."""
+        begun = self._frontier.schedule.begun
+        if begun == self._begun:
+            return {}
+        self._begun = begun
+        return {_BEGUN: msgspec.msgpack.encode(begun)}
 
     def _written(self) -> int:
         stored = self._frontier.meta(_WRITTEN)

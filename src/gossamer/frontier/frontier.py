@@ -207,6 +207,15 @@ class Frontier:
         roster.touch(host)
         self._settling.offer(host, self._now)
 
+    def go_on_with(self, names: Iterable[str]) -> None:
+        """Of hosts that an earlier run has begun those that may be visited come before others are begun."""
+        for name in names:
+            if self._roster.knows(self._roster.origin(f"http://{name}")):
+                host = self._roster.enter_named(name)
+                self._settling.offer(host, self._now)
+                if host.place is not Place.IDLE:
+                    self.schedule.go_on_with(host)
+
     # -- partitions that come and go ---------------------------------------------------------------------------------
 
     def partition(self, host: str) -> bytes:
