@@ -95,7 +95,7 @@ class Breaks(gossamer.Strategy):
 
     def order(self, page: gossamer.SeenPage) -> list[int | None]:
         self.asked += 1
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer  # type: ignore[no-any-return]
 
@@ -109,6 +109,8 @@ class Breaks(gossamer.Strategy):
         ([4, "first"], "order() gave 'first', which is no priority"),
         (None, "TypeError"),
         (StopIteration(), "StopIteration"),
+        (FileNotFoundError(2, "no such file", "words.txt"), "FileNotFoundError: [Errno 2] no such file: 'words.txt'"),
+        (SystemExit("enough"), "SystemExit: enough"),
     ],
 )
 def test_a_strategy_that_fails_is_stopped_and_the_crawl_goes_on(tmp_path: Path, answer: Any, said: str) -> None:
