@@ -139,7 +139,7 @@ def test_another_run_does_not_wait_for_answers_that_never_came(tmp_path: Path) -
     with Failing(**SMALL) as site:
         crawled(site, site.seed, tmp_path / "c", HiddenWeb(queries=30), **HTML)
         assert len(queries(site)) == 4, "all that may be awaited at a time"
-        crawled(site, f"{site.seed}record/7", tmp_path / "c", HiddenWeb(queries=30), **HTML)
+        crawled(site, site.seed, tmp_path / "c", HiddenWeb(queries=30), **HTML)
         assert len(queries(site)) == 30
 
 

@@ -47,6 +47,11 @@ class AppProcess(Companion):
     def state(self) -> str:
         return f"stopped: {self._last_words() or 'it ended'}" if self.failed else super().state
 
+    @property
+    def process(self) -> str:
+        """Its number, as it notes it; empty before it is started."""
+        return "" if self._process is None else str(self._process.pid)
+
     def note(self) -> AppNote:
         try:
             return read_note(self._folder)

@@ -22,13 +22,18 @@ class RunningApp(Protocol):
     def app(self) -> str: ...
     @property
     def failed(self) -> bool: ...
+    @property
+    def process(self) -> str: ...
     def note(self) -> AppNote: ...
     async def keep_running(self) -> None: ...
 
 
 def is_behind(running: RunningApp, position: StorePosition) -> bool:
-    """Whether it may still ask for something because of what is stored."""
-    return not running.failed and running.note().position != position
+    """Whether it may still ask for something because of what is stored, or because it goes on."""
+    if running.failed:
+        return False
+    note = running.note()
+    return note.position != position or note.process != running.process
 
 
 def app_figures(parties: Mapping[str, Party], running: Sequence[RunningApp]) -> dict[str, AppFigures]:

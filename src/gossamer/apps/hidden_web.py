@@ -110,6 +110,14 @@ class HiddenWeb(Application):
         for asking in self._asking.values():
             yield from self._ask(asking, now)
 
+    def resume(self) -> Iterator[Yielded]:
+        """Answers that were awaited may never come: a form that was on its way at a kill is not sent again."""
+        for asking in self._asking.values():
+            now = max((each.at for each in asking.asked.values()), default=0.0)
+            for each in asking.asked.values():
+                each.at = each.at if each.answered else 0.0
+            yield from self._ask(asking, now)
+
     # -- learning ------------------------------------------------------------------------------------------------------
 
     def _learn(self, page: AppPage) -> None:
@@ -214,10 +222,6 @@ class HiddenWeb(Application):
         self._sites = msgspec.convert(state["sites"], dict[str, _Site])
         self._asking = msgspec.convert(state["asking"], dict[str, _Asking])
         self._left = msgspec.convert(state.get("left", {}), dict[str, str])
-        # Answers that were awaited may never come: a form that was on its way at a kill is not sent again.
-        for asking in self._asking.values():
-            for each in asking.asked.values():
-                each.at = each.at if each.answered else 0.0
 
 
 def _request(asking: _Asking, word: str) -> Request | None:
