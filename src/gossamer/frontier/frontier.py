@@ -85,8 +85,8 @@ class Frontier:
         if share is not None:
             self.counts.partitions, self.counts.pins = share.territory.partitions, share.territory.pins
         # Whoever was stopped abruptly may have visited a host after the last commit: no delay is broken if every host
-        # rests once more.
-        rested = 0.0 if self.counts.clean else now
+        # rests once more, also where the run that came next has ended before that.
+        rested = self.counts.rested = min(self.counts.rested, now) if self.counts.clean else now
         self._roster = Roster(
             self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested,
             share or Share(territory_of(self.counts)),
@@ -511,9 +511,13 @@ class Frontier:
         start = keys.META + prefix.encode()
         return [key[len(start) :].decode() for key, _ in self._database.scan_visits(start)]
 
+    def resolve(self) -> None:
+        """Links that wait to be looked up are, so that the counts have them."""
+        self._intake.resolve()
+
     def commit(self, meta: dict[str, bytes], clean: bool = False) -> None:
         """Everything since the last commit becomes durable, in one synced batch."""
-        self._intake.resolve()
+        self.resolve()
         self._roster.save()
         self.revisits.save()
         self._save_counts(clean)
