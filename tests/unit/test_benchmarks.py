@@ -232,7 +232,7 @@ def test_hits_that_are_told_twice_or_not_at_all_break_the_rule() -> None:
     assert broken(call("1", "a", "b"), call("2", "c")) == []
     assert broken(call("1", "a", "b"), call("1", "a", "b")) == [], "made again; and one page was there before"
     assert broken(call("1", "a", "b"), call("1", "a", "b"), kills=0) == [again]
-    assert broken(call("1", "a", "b"), call("1", "a")) == [again]
+    assert broken(call("1", "a", "b"), call("1", "a", "b", "c")) == [again], "another one under the same id"
     assert broken(call("1", "a")) == [told]
     assert broken(call("1", "a", "b"), call("2", "b")) == [told]
     assert broken(call("1", "a", "b"), hits="abcc") == [hit]
