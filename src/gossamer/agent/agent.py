@@ -440,6 +440,7 @@ class Agent:
         if ordering is not None:
             ordering.ask(now)
         kept = ordering.unsaved(bool(reason)) if ordering is not None else {}
+        self.frontier.resolve()  # what is told is what this commit has
         self._meter.sample(now)
         progress = self.progress(reason)
         sample = sample_of(self.statistics, self.frontier.counts, now, progress)

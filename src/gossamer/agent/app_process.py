@@ -45,7 +45,9 @@ class AppProcess(Companion):
 
     @property
     def state(self) -> str:
-        return f"stopped: {self._last_words() or 'it ended'}" if self.failed else super().state
+        if not self.failed:
+            return super().state
+        return f"stopped: {self._last_words().removeprefix('gossamer: ') or 'it ended'}"
 
     @property
     def process(self) -> str:

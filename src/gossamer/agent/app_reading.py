@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gossamer.agent.app_note import folder_of, read_note
 from gossamer.agent.asked import ASKED, read_book
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.parts import opened
 from gossamer.agent.progress import AppFigures
-from gossamer.agent.running_app import figures_of
-from gossamer.errors import DamagedError
+from gossamer.agent.running_app import figures_of, noted
 
 
 def read_apps(home: Path) -> dict[str, AppFigures]:
@@ -20,10 +18,6 @@ def read_apps(home: Path) -> dict[str, AppFigures]:
         states = parts[0].progress.beside if CrawlDir(home).in_use() else {}
     found = {}
     for name, party in book.parties.items():
-        try:
-            note = read_note(folder_of(home, name))
-            state = states.get(f"app {name}") or (f"stopped: {note.why}" if note.why else "")
-        except DamagedError as error:
-            note, state = None, str(error)
-        found[name] = figures_of(party, note, state)
+        note, why = noted(home, name)
+        found[name] = figures_of(party, note, states.get(f"app {name}") or why)
     return found

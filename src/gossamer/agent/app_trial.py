@@ -26,7 +26,7 @@ def trial(home: Path, application: Application, pages: int) -> Iterator[dict[str
     directory.check_readable()
     captures = Captures(directory.warc).after({}, Committed(directory).now())
     try:
-        yield from map(_shown, application.begin())
+        yield from map(_shown, application.begin() or ())
         with PageReader(home) as reader:
             found = islice(_pages(application.wants, captures, reader), pages)
             while batch := list(islice(found, _AT_ONCE)):

@@ -193,6 +193,8 @@ def made(application: object, options: Mapping[str, Any], named: str) -> Applica
     if isinstance(application, type):
         try:
             found = application(**options)
+        except ConfigError as error:
+            raise ConfigError(f"{named}: {error}") from None
         except TypeError as error:
             raise ConfigError(
                 f"{named} cannot be made with the options {', '.join(options) or 'none'}: {error}"

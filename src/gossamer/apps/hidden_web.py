@@ -89,9 +89,9 @@ class HiddenWeb(Application):
             try:
                 check_regex(pattern)
             except ValueError as error:
-                raise ConfigError(f"hidden-web: {name} {pattern!r} is not {error}") from None
+                raise ConfigError(f"{name} {pattern!r} is not {error}") from None
         if not (isinstance(queries, int) and isinstance(at_once, int) and queries >= 1 and at_once >= 1):
-            raise ConfigError("hidden-web: queries and at_once are whole numbers of at least 1")
+            raise ConfigError("queries and at_once are whole numbers of at least 1")
         self._wanted = re.compile(forms)
         self.post, self._tokens = post, tokens
         self._queries, self._at_once, self._dry_run = queries, at_once, dry_run

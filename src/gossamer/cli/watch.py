@@ -60,10 +60,17 @@ def add(query: tuple[str, ...], webhook: str, name: str, notify_earlier: bool, d
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each.")
 def list_watches(directory: Path, as_json: bool) -> int:
     """List the watches, and how each fares."""
+    from gossamer.agent.watching.book import has_watches
     from gossamer.agent.watching.told import watch_fields
 
+    if not has_watches(directory) and (directory / "gossamer.toml").is_file():
+        click.echo(_none(directory), err=True)
+        return 0
     with _opened(directory) as book:
-        for each in book.all():
+        found = book.all()
+        if not found:
+            click.echo(_none(directory), err=True)
+        for each in found:
             tally = book.tally(each)
             if as_json:
                 _write(watch_fields(each, tally))
@@ -172,8 +179,12 @@ def _opened(directory: Path) -> WatchBook:
     from gossamer.agent.watching.book import WatchBook, has_watches
 
     if not has_watches(directory):
-        raise CrawlDirError(f"{directory} has no watches yet: gossamer watch add QUERY --dir {directory}")
+        raise CrawlDirError(_none(directory))
     return WatchBook(directory)
+
+
+def _none(directory: Path) -> str:
+    return f"{directory} has no watches yet: gossamer watch add QUERY --dir {directory}"
 
 
 def _settings(directory: Path) -> FetchConfig:

@@ -174,8 +174,8 @@ def _agents(found: Board, picture: Picture, order: str) -> None:
     state = progress.beside.get("service", "") if running else ""
     add("service", picture.service_taken.core, picture.service_taken.memory, state or "running")
     for name, app in progress.apps.items():
-        if app.state:
-            state = f"{app.state if running else 'not running'}, {numbers.count(app.started)} visits"
+        if app.state or app.pages or app.records:
+            state = f"{app.state or 'not running'}, {numbers.count(app.started)} visits"
             add(f"app {name}", 0.0, 0, f"{state}, {numbers.count(app.records)} records")
     if order != "process":
         rows.sort(key=lambda row: row[1] if order == "memory" else row[0], reverse=True)
