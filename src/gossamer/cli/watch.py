@@ -70,12 +70,13 @@ def list_watches(directory: Path, as_json: bool) -> int:
         found = book.all()
         if not found:
             click.echo(_none(directory), err=True)
+        width = max([24, *(len(each.name) for each in found)])
         for each in found:
             tally = book.tally(each)
             if as_json:
                 _write(watch_fields(each, tally))
             else:
-                print(f"{each.name:<24} {_state(tally):<40} {each.query}")
+                print(f"{each.name:<{width}} {_state(tally):<40} {each.query}")
     return 0
 
 
@@ -223,7 +224,7 @@ def _show(found: Watch, tally: Tally, hits: list[WatchHit]) -> None:
         facts.append(("not listed", f"{count(tally.seen - tally.hits)} more pages that matched"))
     if found.webhook:
         facts.append(("webhook", found.webhook))
-        facts.append(("calls", f"{count(tally.done)} told, {count(tally.waiting)} waiting, {count(tally.dead)} dead"))
+        facts.append(("told", f"{count(tally.done)} hits, {count(tally.waiting)} waiting, {count(tally.dead)} dead"))
     if tally.trouble:
         facts.append(("last call", f"{moment(tally.last_try_at)}: {tally.trouble}"))
     if tally.next_try_at:

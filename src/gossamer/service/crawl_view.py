@@ -18,6 +18,7 @@ from gossamer.agent.changes import ChangedPage, Changes, ChangesPart, Wish
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
 from gossamer.agent.metrics import Metric, metrics_of
+from gossamer.agent.parts import progress_of
 from gossamer.agent.results import ResultsPart, read_results
 from gossamer.config import Config, load
 from gossamer.errors import GossamerError
@@ -70,10 +71,7 @@ class CrawlView:
         return self._pages().frontier
 
     def progress(self) -> Progress:
-        stored = self.frontier().meta("progress")
-        progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
-        progress.running = self.directory.in_use()
-        return progress
+        return progress_of(self.directory, self.frontier())
 
     def index_age(self) -> IndexAge:
         try:
