@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
 import time
@@ -18,6 +17,7 @@ from gossamer.agent.watching.signing import headers
 from gossamer.agent.watching.watch import Watch
 from gossamer.config import FetchConfig
 from gossamer.fetch.webhook import Outcome, Webhooks
+from gossamer.lock import taken
 
 _HOST_AT_ONCE: Final = 2  # calls to one host
 _LOOKED_AT: Final = 200  # calls that are due, among which those are whose host has room
@@ -103,12 +103,5 @@ class Delivery:
     def _may_deliver(self) -> bool:
         """Whether this is the process that delivers; the first is, until it ends."""
         if self._lock is None:
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            lock = os.open(self._book.folder / "delivering", flags, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(lock)
-                return False
-            self._lock = lock
-        return True
+            self._lock = taken(self._book.folder / "delivering", 0o600)
+        return self._lock is not None
