@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import zlib
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from simulated_web import GOSSAMER, Arrival
 
 ROBOTS = "/robots.txt"
+_is_no_page = re.compile(r"/(?:robots\.txt|sitemap[^/]*\.xml(?:\.gz)?)$").search  # of simulated webs
 
 
 class Verdict(NamedTuple):
@@ -39,7 +41,9 @@ def fetched(directory: Path) -> set[str]:
 
 
 def captures(directory: Path) -> tuple[list[dict[str, Any]], int]:
-    """The pages in the CDXJ files, and how many lines cannot be read. robots.txt is stored too, but is no page."""
+    """The pages in the CDXJ files, and how many lines cannot be read. robots.txt and sitemaps are stored too, and are
+    no pages.
+    """
     found = []
     unreadable = 0
     for file in sorted((directory / "warc").glob("*.cdxj")):
@@ -49,7 +53,7 @@ def captures(directory: Path) -> tuple[list[dict[str, Any]], int]:
             except (IndexError, ValueError):
                 unreadable += 1
                 continue
-            if not capture["url"].endswith(ROBOTS):
+            if not _is_no_page(capture["url"]):
                 found.append(capture)
     return found, unreadable
 

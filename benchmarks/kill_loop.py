@@ -1,8 +1,9 @@
 """Crawls of a simulated web that are killed, copied and gone on with, and what came of them.
 
-The trials: killed again and again at a limited rate, and then left to finish; the same at full speed with a delay,
-judged by the server's log; once more with a delay that is longer than a start; and "power loss": copies taken while the
-crawl writes, each gone on with to its end. Exit status 1 if a rule is broken.
+The trials of a plain crawl: killed again and again at a limited rate, and then left to finish; the same at full speed
+with a delay, judged by the server's log; once more with a delay that is longer than a start; and "power loss": copies
+taken while the crawl writes, each gone on with to its end. The others (apps, strategies, watch, forms) are of what runs
+on a crawl: `kill_parts.py` has them. Exit status 1 if a rule is broken.
 """
 
 from __future__ import annotations
@@ -15,20 +16,24 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import snapshots
 from judge import ROBOTS, Verdict, judge_pages, most_in, repeated, smallest_gap
+from kill_parts import PartTrials
+from killing import CrawlFailed, Killer, finish, start
 from machine import description
 from processes import tidy_when_terminated
 from simulated_web import Arrival, SimulatedWeb
 from tables import table
 
+KINDS = ("plain", "apps", "strategies", "watch", "forms")
 CONNECTIONS = 64
 _COMMIT_INTERVAL = 1.0  # seconds: gossamer's default
 _LIFE = (0.5, 3.0)  # seconds between a start and its kill
+_LONG_LIFE = (0.5, 4.0)  # the same where processes run beside the crawl, which take their time to start
+_PLAIN, _PARTS = (200, 100, 25), (40, 50, 30)  # hosts, pages of a host, kills
 _KEPT = 1.0  # of these, seconds of work that a life leaves behind, at most: it starts, and loses the last interval
 _BETWEEN_COPIES = (0.1, 1.5)  # seconds
 _LONG_DELAY = 2.0  # seconds: longer than a start takes, so that a start that forgot the delay would break it
@@ -38,49 +43,70 @@ _CLOCKS = 0.001  # seconds that two clocks of one machine may differ by
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=25, help="SIGKILLs in each of the first two trials (25)")
+    parser.add_argument(
+        "kinds", nargs="*", metavar="KIND", help=f"of trials, the plain ones if none: {', '.join(KINDS)}"
+    )
+    parser.add_argument(
+        "--kills", type=int, help="SIGKILLs in each of the first two plain trials (25), or of another (30)"
+    )
     parser.add_argument("--copies", type=int, default=10, help="copies in the last trial (10)")
-    parser.add_argument("--hosts", type=int, default=200, help="hosts of the simulated web (200)")
-    parser.add_argument("--pages", type=int, default=100, help="pages of a host (100)")
+    parser.add_argument("--hosts", type=int, help="hosts of the simulated web (200; 40 where it is not a plain crawl)")
+    parser.add_argument("--pages", type=int, help="pages of a host (100; 50)")
     parser.add_argument("--delay", type=float, default=0.2, help="seconds between visits in the second trial (0.2)")
     parser.add_argument("--seed", type=int, default=1, help="of the moments at which it is killed (1)")
     parser.add_argument("--work", type=Path, default=Path("bench-work"), help="crawls are written here (bench-work)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts to this file")
-    return parser.parse_args(given)
-
-
-class CrawlFailed(Exception):
-    """A crawl that did not come to its end; its last words are the message."""
+    parser.add_argument("--keep", action="store_true", help="leave the crawls for a look")
+    options = parser.parse_args(given)
+    if unknown := [kind for kind in options.kinds if kind not in KINDS]:
+        parser.error(f"{unknown[0]}: there are {', '.join(KINDS)}")
+    options.kinds = options.kinds or ["plain"]
+    return options
 
 
 class Trials:
     """Trials on the same web. Invariant: nothing runs any more when a trial has returned."""
 
-    def __init__(self, options: argparse.Namespace, home: Path) -> None:
-        self._options = options
+    def __init__(self, options: argparse.Namespace, home: Path, hosts: int, pages: int, kills: int) -> None:
         self._home = home
+        self._hosts, self._pages, self._kills = hosts, pages, kills
+        self._copies: int = options.copies
+        self._delay: float = options.delay
         self._random = random.Random(options.seed)
+        self._killer = Killer(self._random, _LIFE)
+
+    def named(self) -> Iterator[tuple[str, Trial]]:
+        delay = self._delay
+        yield "killed again and again, limited rate", self.killed_at_a_rate
+        yield (
+            f"killed again and again, --delay {delay:g}",
+            lambda: self.killed_with_a_delay(delay, self._pages, self._kills),
+        )
+        yield (
+            f"the same with few pages, --delay {_LONG_DELAY:g}",
+            lambda: self.killed_with_a_delay(_LONG_DELAY, min(self._pages, _FEW_PAGES), min(self._kills, 5)),
+        )
+        yield "power loss", self.power_loss
 
     def killed_at_a_rate(self) -> list[Verdict]:
-        options = self._options
-        rate = max(options.hosts * options.pages / (options.kills * _KEPT), 10.0)
-        web = SimulatedWeb(options.hosts, options.pages, self._home / "rate.log")
+        rate = max(self._hosts * self._pages / (self._kills * _KEPT), 10.0)
+        web = SimulatedWeb(self._hosts, self._pages, self._home / "rate.log")
         directory = self._home / "rate"
         with web.served():
-            kills = self._kill(web.crawl(directory, *_speed("0"), "--rate", f"{rate:g}"), options.kills)
+            kills = self._killer.kill(web.crawl(directory, *_speed("0"), "--rate", f"{rate:g}"), self._kills)
             finish(web.crawl(directory, *_speed("0"), "--rate", "0"))
-        enough = Verdict("killed while it ran", f"{kills} times", f"{options.kills}", kills >= options.kills)
+        enough = Verdict("killed while it ran", f"{kills} times", f"{self._kills}", kills >= self._kills)
         # The bucket of the rate saves up a tenth of a second.
         bound = kills * (rate * (_COMMIT_INTERVAL + 0.1) + CONNECTIONS)
         return [enough, *judge_pages(directory, web.truth()), judge_repeats(web.arrivals(), bound)]
 
     def killed_with_a_delay(self, delay: float, pages: int, most: int) -> list[Verdict]:
         """Killed `most` times, on a web with so many pages a host."""
-        web = SimulatedWeb(self._options.hosts, pages, self._home / f"delay-{delay:g}.log")
+        web = SimulatedWeb(self._hosts, pages, self._home / f"delay-{delay:g}.log")
         directory = self._home / f"delay-{delay:g}"
         with web.served():
             crawl = web.crawl(directory, *_speed(f"{delay:g}"))
-            kills = self._kill(crawl, most)
+            kills = self._killer.kill(crawl, most)
             finish(crawl)
         arrivals = web.arrivals()
         gap, host = smallest_gap(arrivals)
@@ -96,12 +122,11 @@ class Trials:
         return [enough, *judge_pages(directory, web.truth()), judge_repeats(arrivals, bound), polite]
 
     def power_loss(self) -> list[Verdict]:
-        options = self._options
-        web = SimulatedWeb(options.hosts, options.pages, self._home / "power.log")
+        web = SimulatedWeb(self._hosts, self._pages, self._home / "power.log")
         source = self._home / "power"
         truth = web.truth()
         # Slow enough that all copies fall into the crawl.
-        rate = max(len(truth) / (options.copies * _BETWEEN_COPIES[1]), 10.0)
+        rate = max(len(truth) / (self._copies * _BETWEEN_COPIES[1]), 10.0)
         with web.served():
             process = start(web.crawl(source, *_speed("0"), "--rate", f"{rate:g}"))
             try:
@@ -110,33 +135,14 @@ class Trials:
                 process.kill()
                 process.wait()
             verdicts = [_judge_copy(kind, copy, web, truth) for kind, copy in copies]
-        enough = len(copies) == options.copies
-        return [Verdict("copies of a running crawl", f"{len(copies)}", f"{options.copies}", enough), *verdicts]
-
-    def _kill(self, crawl: list[str], most: int) -> int:
-        """Start and kill; gives how often it was killed, which is less often if it came to its end before."""
-        kills = 0
-        while kills < most:
-            process = start(crawl)
-            try:
-                process.wait(self._random.uniform(*_LIFE))
-            except subprocess.TimeoutExpired:
-                kills += 1
-                continue
-            finally:
-                process.kill()  # nothing where it has ended
-                process.wait()
-            if process.returncode:
-                finish(crawl)  # the same again, and this time its words are heard
-                raise CrawlFailed(f"status {process.returncode} after {kills} kills, and not again after that")
-            break
-        return kills
+        enough = len(copies) == self._copies
+        return [Verdict("copies of a running crawl", f"{len(copies)}", f"{self._copies}", enough), *verdicts]
 
     def _copy(self, process: subprocess.Popen[bytes], source: Path) -> list[tuple[str, Path]]:
         taken: list[tuple[str, Path]] = []
         while not (source / "warc").is_dir() and process.poll() is None:
             time.sleep(0.01)
-        for number in range(self._options.copies):
+        for number in range(self._copies):
             time.sleep(self._random.uniform(*_BETWEEN_COPIES))
             if process.poll() is not None:
                 break
@@ -166,23 +172,25 @@ def judge_repeats(arrivals: Sequence[Arrival], bound: float) -> Verdict:
     return Verdict("requests beyond one a URL", f"{again:,}", f"<= {bound:,.0f}", again <= bound)
 
 
-def start(crawl: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(crawl, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def finish(crawl: list[str]) -> None:
-    """Let it come to its end."""
-    done = subprocess.run(crawl, capture_output=True, text=True, check=False)
-    if done.returncode:
-        words = done.stderr.strip().splitlines()
-        raise CrawlFailed(f"status {done.returncode}: {words[-1] if words else 'no word'}")
-    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    if summary["reason"] != "complete":
-        raise CrawlFailed(f"it ended with the reason {summary['reason']}")
-
-
 def _speed(delay: str) -> list[str]:
     return ["--delay", delay, "--connections", str(CONNECTIONS)]
+
+
+Trial = Callable[[], list[Verdict]]
+
+
+def chosen(options: argparse.Namespace, home: Path) -> Iterator[tuple[str, Trial]]:
+    """The trials that were asked for, by the names of their tables."""
+
+    def size(hosts: int, pages: int, kills: int) -> tuple[int, int, int]:
+        return options.hosts or hosts, options.pages or pages, options.kills or kills
+
+    for kind in options.kinds:
+        if kind == "plain":
+            yield from Trials(options, home, *size(*_PLAIN)).named()
+        else:
+            killer = Killer(random.Random(f"{options.seed} {kind}"), _LONG_LIFE)
+            yield from PartTrials(home, *size(*_PARTS), killer).named(kind)
 
 
 def main() -> int:
@@ -191,21 +199,9 @@ def main() -> int:
     print(description(), flush=True)
     options.work.mkdir(parents=True, exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="kills-", dir=options.work.resolve()))
-    trials = Trials(options, home)
     found: dict[str, list[Verdict]] = {}
     try:
-        for name, trial in (
-            ("killed again and again, limited rate", trials.killed_at_a_rate),
-            (
-                f"killed again and again, --delay {options.delay:g}",
-                lambda: trials.killed_with_a_delay(options.delay, options.pages, options.kills),
-            ),
-            (
-                f"the same with few pages, --delay {_LONG_DELAY:g}",
-                lambda: trials.killed_with_a_delay(_LONG_DELAY, min(options.pages, _FEW_PAGES), min(options.kills, 5)),
-            ),
-            ("power loss", trials.power_loss),
-        ):
+        for name, trial in chosen(options, home):
             started = time.monotonic()
             try:
                 found[name] = trial()
@@ -214,7 +210,10 @@ def main() -> int:
             print(f"\n{name} ({time.monotonic() - started:.0f} s)\n")
             print(table(["rule", "found", "allowed", ""], [verdict.row() for verdict in found[name]]), flush=True)
     finally:
-        shutil.rmtree(home)
+        if options.keep:
+            print(f"\nthe crawls are in {home}")
+        else:
+            shutil.rmtree(home)
     if options.json:
         plain = {name: [verdict._asdict() for verdict in verdicts] for name, verdicts in found.items()}
         options.json.write_text(json.dumps(plain, indent=1) + "\n")

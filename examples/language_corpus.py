@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import gossamer
+from gossamer.errors import GossamerError
 
 # Letters that other languages do not use, and the top-level domain.
 SCRIPTS = {
@@ -111,4 +112,9 @@ def main(directory: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: python {sys.argv[0]} DIR")
+    try:
+        main(sys.argv[1])
+    except GossamerError as error:
+        sys.exit(str(error))

@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import gossamer
+from gossamer.errors import GossamerError
 
 REDIRECTS = 5  # of other hosts that are followed one after the other
 SOURCES = 3  # pages that are named for a link
@@ -155,4 +156,7 @@ async def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    try:
+        sys.exit(asyncio.run(main()))
+    except GossamerError as error:
+        sys.exit(str(error))

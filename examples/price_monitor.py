@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import gossamer
+from gossamer.errors import GossamerError
 
 LONGEST = 1_000_000  # characters of a page that are read
 MOST = 50_000  # products that are remembered; others are left out
@@ -162,4 +163,9 @@ def main(directory: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: python {sys.argv[0]} DIR")
+    try:
+        main(sys.argv[1])
+    except GossamerError as error:
+        sys.exit(str(error))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import gossamer
+from gossamer.errors import GossamerError
 
 
 class Traits(gossamer.Application):
@@ -111,3 +112,5 @@ if __name__ == "__main__":
         asyncio.run(main())
     except KeyboardInterrupt:
         sys.exit("Stopped. The same command goes on.")
+    except GossamerError as error:
+        sys.exit(str(error))

@@ -48,6 +48,17 @@ class Walker(Application):
         self.seen = state["seen"]
 
 
+class Resumes(Application):
+    """Asks for a page when it goes on."""
+
+    def resume(self) -> Iterator[Yielded]:
+        yield Request("http://a.test/5")
+        yield {"url": "resumed"}
+
+    def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
+        yield from ({"url": page.url} for page in pages)
+
+
 class Killed(Walker):
     """Kills its process once, in the middle of a batch; `where` is a file that says that it did."""
 

@@ -15,7 +15,7 @@ from crawling import NAMES, crawl
 from sample_apps import Asker, Failing, Walker
 
 import gossamer
-from gossamer.agent import Summary, run
+from gossamer.agent import Summary, read_progress, run
 from gossamer.agent.app_note import folder_of, read_note
 from gossamer.agent.app_process import AppProcess
 from gossamer.agent.app_reading import read_apps
@@ -86,6 +86,19 @@ def test_a_crawl_goes_on_as_long_as_an_application_asks_for_more(tmp_path: Path,
         8, 8, 8, 8, 9, 9,
     )  # fmt: skip
     assert read_apps(tmp_path / "c")["links"].started == 1
+    told = read_progress(tmp_path / "c").apps["walker"]  # what the last commit of the crawl has is not the last word
+    assert (told.pages, told.records, told.state) == (9, 9, "")
+
+
+def test_one_that_goes_on_is_asked_what_it_wants_before_it_sees_anything(tmp_path: Path, web: TinyWeb) -> None:
+    """In another run, though nothing new is stored; what it asks for again is known."""
+    home = tmp_path / "c"
+    for pages in (["/0"], ["/5"], []):
+        before = len(web.log.arrivals)
+        crawled(home, [SEED], web, app("resumes", "Resumes"))
+        assert [arrival.path for arrival in web.log.arrivals[before:] if arrival.path != "/robots.txt"] == pages
+    seen = [record["url"] for record in records(home, "resumes")]
+    assert seen == ["http://a.test/0", "resumed", "http://a.test/5", "resumed"]
 
 
 def test_records_are_read_back_up_to_the_last_commit(tmp_path: Path, web: TinyWeb) -> None:

@@ -11,7 +11,7 @@ import pytest
 from crawling import crawl, urls
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from gossamer.agent import read_visits
+from gossamer.agent import read_progress, read_visits
 from gossamer.agent.crawl import Crawl
 from gossamer.config import Config, FetchConfig
 from gossamer.errors import CrawlDirError, SeedError
@@ -95,6 +95,8 @@ def test_max_pages_is_exact(tmp_path: Path, limit: int) -> None:
         again = crawl(tmp_path / "c", [world.url(0)], server.connect, max_pages=limit + 5, connections=16)
         assert set(server.log.requests_per_url().values()) == {1}
     assert (summary.pages, summary.reason) == (limit, "max_pages")
+    told = read_progress(tmp_path / "c")
+    assert (told.urls, told.hosts, told.queued) == (again.urls, again.hosts, len(urls(tmp_path / "c", State.QUEUED)))
     assert again.pages == limit + 5
     assert len(captures(tmp_path / "c")) == len(responses(tmp_path / "c")) == limit + 5
 

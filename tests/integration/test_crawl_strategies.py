@@ -95,7 +95,7 @@ class Breaks(gossamer.Strategy):
 
     def order(self, page: gossamer.SeenPage) -> list[int | None]:
         self.asked += 1
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer  # type: ignore[no-any-return]
 
@@ -109,6 +109,8 @@ class Breaks(gossamer.Strategy):
         ([4, "first"], "order() gave 'first', which is no priority"),
         (None, "TypeError"),
         (StopIteration(), "StopIteration"),
+        (FileNotFoundError(2, "no such file", "words.txt"), "FileNotFoundError: [Errno 2] no such file: 'words.txt'"),
+        (SystemExit("enough"), "SystemExit: enough"),
     ],
 )
 def test_a_strategy_that_fails_is_stopped_and_the_crawl_goes_on(tmp_path: Path, answer: Any, said: str) -> None:
@@ -250,13 +252,41 @@ def test_site_by_site_finishes_what_is_begun(tmp_path: Path, at_once: int) -> No
         given = {"strategy": "site-by-site", "strategy_option": [f"hosts={at_once}"], "delay": "1ms"}
         summary = crawl(tmp_path / "c", seeds, web.connect, **given)
         assert (summary.pages, summary.reason) == (48, "complete")
-        last = {arrival.host: number for number, arrival in enumerate(web.log.arrivals)}
-        begun: set[str] = set()
-        for number, arrival in enumerate(web.log.arrivals):
-            begun.add(arrival.host)
-            assert len([host for host in begun if last[host] >= number]) <= at_once
-            if last[arrival.host] == number:
-                begun.discard(arrival.host)
+        assert most_begun(web) <= at_once
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_site_by_site_goes_on_with_what_an_earlier_run_has_begun(tmp_path: Path, at_once: int) -> None:
+    with TinyWeb() as web:
+        seeds = sites(web, "abcdef", 8)
+        given = {"strategy": "site-by-site", "strategy_option": [f"hosts={at_once}"], "delay": "1ms"}
+        for pages in (5, 13, 20, 0):
+            summary = crawl(tmp_path / "c", seeds, web.connect, max_pages=pages, **given)
+        assert (summary.pages, summary.reason) == (48, "complete")
+        assert most_begun(web) <= at_once
+
+
+def test_a_site_that_was_begun_and_is_blocked_now_holds_nobody_up(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        seeds = sites(web, "abc", 4)
+        given = {"strategy": "site-by-site", "strategy_option": ["hosts=1"], "delay": "1ms"}
+        crawl(tmp_path / "c", seeds, web.connect, max_pages=2, **given)
+        summary = crawl(tmp_path / "c", [], web.connect, max_pages=0, blocklist=["a.test"], **given)
+    assert summary.reason == "complete"
+    assert len([url for url in urls(tmp_path / "c", State.FETCHED) if "//a" not in url]) == 8
+
+
+def most_begun(web: TinyWeb) -> int:
+    """Hosts that were begun and not finished at a time."""
+    last = {arrival.host: number for number, arrival in enumerate(web.log.arrivals)}
+    begun: set[str] = set()
+    most = 0
+    for number, arrival in enumerate(web.log.arrivals):
+        begun.add(arrival.host)
+        most = max(most, len(begun))
+        if last[arrival.host] == number:
+            begun.discard(arrival.host)
+    return most
 
 
 def test_sitemap_first(tmp_path: Path) -> None:

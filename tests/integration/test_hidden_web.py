@@ -17,6 +17,7 @@ from gossamer.apps.hidden_web import HiddenWeb
 from gossamer.errors import ConfigError
 from gossamer.testing import TinyWeb
 from gossamer.testing.catalogue import Catalogue
+from gossamer.testing.web.message import response
 
 SMALL: dict[str, Any] = {"records": 300, "words": 200, "length": 10, "most": 40}
 
@@ -106,6 +107,40 @@ def test_a_form_that_brings_nothing_is_left(tmp_path: Path) -> None:
     with Catalogue(5, words=100, length=30, shown=5) as site:
         crawled(site, site.seed, tmp_path / "c", HiddenWeb(queries=90, at_once=1))
         assert 20 <= len(queries(site)) <= 22  # twenty in a row, after those that were new
+
+
+class Failing(Catalogue):
+    """Nothing of the answers to the first queries is stored."""
+
+    fails = 4
+
+    def answer(self, request: Any) -> Any:
+        if request.target.startswith(b"/search?") and self.fails > 0:
+            self.fails -= 1
+            return response(200, "application/zip", b"PK")
+        return super().answer(request)
+
+
+HTML: dict[str, Any] = {"types": ["text/html"]}
+
+
+def test_queries_that_later_ones_have_overtaken_keep_none_from_being_asked(tmp_path: Path) -> None:
+    application = HiddenWeb(queries=30, at_once=4)
+    with Failing(**SMALL) as site:
+        site.fails = 3
+        crawled(site, site.seed, tmp_path / "c", application, **HTML)
+        assert len(queries(site)) == 30
+    asking = next(iter(application._asking.values()))
+    assert sum(not each.answered for each in asking.asked.values()) == 3
+    assert application._awaited(asking, 0.0) == 0
+
+
+def test_another_run_does_not_wait_for_answers_that_never_came(tmp_path: Path) -> None:
+    with Failing(**SMALL) as site:
+        crawled(site, site.seed, tmp_path / "c", HiddenWeb(queries=30), **HTML)
+        assert len(queries(site)) == 4, "all that may be awaited at a time"
+        crawled(site, site.seed, tmp_path / "c", HiddenWeb(queries=30), **HTML)
+        assert len(queries(site)) == 30
 
 
 def test_options_that_are_none() -> None:

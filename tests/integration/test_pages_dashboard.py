@@ -10,7 +10,8 @@ from crawling import crawl
 from serving import client
 
 from gossamer.agent.history import Sample
-from gossamer.agent.progress import Progress
+from gossamer.agent.index_status import IndexStatus
+from gossamer.agent.progress import AppFigures, Progress
 from gossamer.frontier.reader import HostCounts
 from gossamer.service.host_tables import tables_of
 from gossamer.service.pages.board import board, changes
@@ -55,6 +56,21 @@ def test_all_that_moves_has_a_place_and_every_place_something_that_moves(home: P
     found = board(Picture(NOW, True, Progress()), Choice())
     assert lived(html) - set(found) == set()
     assert set(found) - lived(html) == set()
+
+
+def test_what_does_not_run_any_more_is_not_said_to(home: Path) -> None:
+    apps = {"links": AppFigures(started=3), "prices": AppFigures(records=9), "fails": AppFigures(state="stopped: no")}
+    progress = Progress(running=False, beside={"index": "running"}, apps=apps)
+    found = board(Picture(NOW, True, progress, index=IndexStatus()), Choice())
+    rows = [(found[f"agent.{number}.name"], found[f"agent.{number}.state"]) for number in range(5)]
+    assert rows == [
+        ("agent", "not running"),
+        ("index", "not running"),
+        ("service", "running"),
+        ("app prices", "not running, 0 visits, 9 records"),
+        ("app fails", "stopped: no, 0 visits, 0 records"),
+    ]
+    assert found["agent.4.state@title"] == rows[4][1]
 
 
 def test_before_a_crawl_there_is_a_sentence_and_no_empty_curve(tmp_path: Path) -> None:

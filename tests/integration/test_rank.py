@@ -26,6 +26,7 @@ from gossamer.graph.log import GraphLog, frames_of
 from gossamer.graph.merging import merged
 from gossamer.graph.reading import links_in
 from gossamer.index import Search
+from gossamer.lock import taken
 from gossamer.report import rank as ranking
 from gossamer.report.engine import Engine
 from gossamer.report.export import export_graph
@@ -240,6 +241,20 @@ def test_broken_off_it_leaves_the_last_result(small: Path, monkeypatch: pytest.M
     (small / "rank.new" / "left over").touch()
     make_ranks(small)
     assert "http://c.test/new" in scores(small)
+    assert not list(small.glob("rank.*"))
+
+
+def test_a_second_one_leaves_the_first_at_work(small: Path) -> None:
+    make_ranks(small)
+    lock = taken(small / "graph" / "ranking")
+    assert lock is not None
+    (small / "rank.new").mkdir()
+    (small / "rank.new" / "half made").touch()
+    with pytest.raises(CrawlDirError, match="Another gossamer rank is at work"):
+        make_ranks(small)
+    assert (small / "rank.new" / "half made").exists()
+    os.close(lock)
+    make_ranks(small)
     assert not list(small.glob("rank.*"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import random
 import re
@@ -26,6 +27,7 @@ import fuzz
 import hostile
 import judge
 import kill_loop
+import kill_parts
 import nginx
 import snapshots
 from crawlers import PEERS, Crawlee, Gossamer, PythonPeer, Run, Scrapy, Wget2, last_json
@@ -209,6 +211,36 @@ def test_repeats_over_the_bound_break_the_rule() -> None:
     broken = kill_loop.judge_repeats(seen, 1.9)
     assert not broken.holds
     assert broken.row()[-1] == "BROKEN"
+
+
+def test_records_that_are_missing_again_or_misnumbered_break_the_rule() -> None:
+    rows = [{"url": url, "number": number} for number, url in enumerate("abc", 1)]
+    assert kill_parts.judge_records("it", rows, set("abc")).holds
+    for wrong in (rows[:2], [*rows, {"url": "a", "number": 4}], rows[::-1]):
+        assert not kill_parts.judge_records("it", wrong, set("abc")).holds
+
+
+def test_hits_that_are_told_twice_or_not_at_all_break_the_rule() -> None:
+    def call(id_: str, *urls: str) -> tuple[str, bytes]:
+        return id_, json.dumps({"hits": [{"url": url, "earlier": False} for url in urls]}).encode()
+
+    def broken(*calls: tuple[str, bytes], hits: str = "abc", kills: int = 1) -> list[str]:
+        found = kill_parts.judge_calls(calls, Counter(hits), set("abc"), kills)
+        return [verdict.rule for verdict in found if not verdict.holds]
+
+    hit, told, again = "each page is a hit once", "each hit is told in one call", "calls made again, equal to the first"
+    assert broken(call("1", "a", "b"), call("2", "c")) == []
+    assert broken(call("1", "a", "b"), call("1", "a", "b")) == [], "made again; and one page was there before"
+    assert broken(call("1", "a", "b"), call("1", "a", "b"), kills=0) == [again]
+    assert broken(call("1", "a", "b"), call("1", "a", "b", "c")) == [again], "another one under the same id"
+    assert broken(call("1", "a")) == [told]
+    assert broken(call("1", "a", "b"), call("2", "b")) == [told]
+    assert broken(call("1", "a", "b"), hits="abcc") == [hit]
+
+
+def test_hosts_that_are_open_at_a_time() -> None:
+    assert kill_parts.most_open(arrivals((0, "a", "/"), (1, "a", "/x"), (2, "b", "/"))) == 1
+    assert kill_parts.most_open(arrivals((0, "a", "/"), (1, "b", "/"), (2, "a", "/x"), (3, "b", "/x"))) == 2
 
 
 # -- fetching ----------------------------------------------------------------------------------------------------------

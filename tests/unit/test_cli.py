@@ -14,10 +14,12 @@ import pytest
 
 from gossamer import agent
 from gossamer.agent.companion import Companion
-from gossamer.agent.progress import Progress, Summary
+from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.progress import AppFigures, Progress, Summary
 from gossamer.agent.running_app import RunningApp
 from gossamer.cli import COMMANDS, run
-from gossamer.config import OPTIONS, Config
+from gossamer.cli.plain import apps_text, summary_text
+from gossamer.config import OPTIONS, Config, StrategyConfig
 from gossamer.errors import CrawlDirError, DiskFullError
 
 
@@ -363,3 +365,73 @@ def test_a_reader_of_help_that_leaves_is_no_traceback() -> None:
     finally:
         os.close(write)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_another_strategy_does_not_get_the_options_of_the_one_before(crawl: Recorded, tmp_path: Path) -> None:
+    options = ["--strategy-option", "words=solar", "--strategy-option", "learn=false"]
+    assert run(["crawl", "https://example.org", "--dir", str(tmp_path), "--strategy", "focused", *options]) == 0
+    CrawlDir(tmp_path).save(crawl.config)
+    assert run(["crawl", "--dir", str(tmp_path)]) == 0
+    assert crawl.config.strategy.strategy_option == ("words=solar", "learn=false")
+    assert run(["crawl", "--dir", str(tmp_path), "--strategy", "focused"]) == 0
+    assert crawl.config.strategy.strategy_option == ("words=solar", "learn=false")
+    assert run(["crawl", "--dir", str(tmp_path), "--strategy", "breadth-first"]) == 0
+    assert crawl.config.strategy == StrategyConfig()
+
+
+@pytest.mark.parametrize(
+    ("app", "said"),
+    [
+        ("x=gossamer.apps.hidden_web:HiddenWeb,share=0", "--app: share '0' is not a number of at least 0.001"),
+        ("x=gossamer.apps.hidden_web:HiddenWeb,format=xml", "--app: format 'xml' is not one of jsonl, parquet"),
+        ("hidden-web,post=(", "--app: post '(' is not a regular expression"),
+        ("hidden-web,queries=none", "[apps.hidden-web] hidden-web: queries and at_once are whole numbers"),
+        ("a b=gossamer.apps.hidden_web:HiddenWeb", "--app: 'a b' is no name"),
+        ("links=hidden-web", "--app: 'links' is what the crawl does by itself; give it another name: NAME=hidden-web"),
+    ],
+)
+def test_what_is_wrong_with_an_application_is_said_once_and_with_what_was_given(
+    crawl: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str], app: str, said: str
+) -> None:
+    assert run(["crawl", "https://example.org", "--dir", str(tmp_path / "c"), "--app", app]) == 2
+    assert capsys.readouterr().err.startswith(f"gossamer: {said}")
+
+
+@pytest.mark.parametrize("command", ["apps", "watch", "keys", "cluster"])
+def test_a_command_of_several_without_one_shows_them_a_line_each(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"Usage: gossamer {command} ")
+    assert "\n\nCommands:\n" in said
+
+
+def test_ranks_with_options_that_are_no_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rank", "--dir", str(tmp_path), "--tolerance", "nan"]) == 2
+    assert "--damping and --tolerance are numbers" in capsys.readouterr().err
+
+
+def test_a_crawl_without_watches_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", "list", "--dir", str(tmp_path)]) == 2, "nor a crawl"
+    CrawlDir(tmp_path).save(Config())
+    assert run(["watch", "list", "--dir", str(tmp_path)]) == 0
+    assert f"gossamer watch add QUERY --dir {tmp_path}" in capsys.readouterr().err
+
+
+def test_one_that_asks_for_nothing_is_shown_with_what_it_has_seen() -> None:
+    found = {"links": AppFigures(), "census": AppFigures(pages=20, records=3)}
+    assert apps_text(found).splitlines() == [
+        "links     share 1 · 0 visits (0 failed)",
+        "census    share 1 · 0 visits (0 failed) · 0 requests (0 new, 0 left out) · 20 pages seen, 3 records",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "said"),
+    [("breadth-first", "every URL in scope has been visited"), ("random-walk", "nothing that the")],
+)
+def test_a_strategy_may_leave_out_what_is_in_scope(strategy: str, said: str, tmp_path: Path) -> None:
+    found = Progress(reason="complete", strategy=strategy, run_pages=1, seconds=1.0)
+    assert f"complete: {said}" in summary_text(found, tmp_path)
+    assert "1 page, 1.00/s" in summary_text(found, tmp_path)

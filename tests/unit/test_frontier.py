@@ -72,6 +72,21 @@ def test_a_crash_before_the_first_commit_breaks_no_delay(tmp_path: Path) -> None
     again.close()
 
 
+def test_a_clean_end_soon_after_a_crash_breaks_no_delay(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add(["http://a.test/"], 0, 4)
+    assert frontier.lease(NOW, 1)
+    frontier.close()  # no commit: this is a crash
+    between = opened(tmp_path, NOW + 0.1)
+    between.commit({}, clean=True)
+    between.close()
+    again = opened(tmp_path, NOW + 0.2)
+    again.add(["http://a.test/"], 0, 4)
+    assert again.lease(NOW + 0.2, 1) == []
+    assert again.lease(NOW + 0.1 + DELAY, 1)
+    again.close()
+
+
 def test_a_clock_set_back_does_not_stop_a_host_for_ever(tmp_path: Path) -> None:
     frontier = opened(tmp_path)
     frontier.add(["http://a.test/"], 0, 4)

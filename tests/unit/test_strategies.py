@@ -47,6 +47,14 @@ def made(name: str, *options: str) -> gossamer.Strategy | None:
     return strategy_of(StrategyConfig(strategy=name, strategy_option=options))
 
 
+def test_one_without_the_method_says_which() -> None:
+    class Mine(gossamer.Strategy):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Mine has no method `order`: write one"):
+        Mine().order(page("http://a.test/"))
+
+
 def test_breadth_first_needs_none() -> None:
     assert made("breadth-first") is None
 
@@ -120,12 +128,30 @@ def test_importance_is_kept_and_bounded() -> None:
     for number in range(3000):
         strategy.order(page(f"http://a.test/{number}", [f"http://a.test/{number * 3 + step}" for step in range(5)]))
     saved = strategy.unsaved(last=True)
-    assert sum(map(len, saved.values())) == 1024 * 5 + 16
+    assert sum(map(len, saved.values())) == 1024 * 5 + 16 + len(saved["raised"])
     again = Importance(places=1024)
     again.restore(saved)
     links = [f"http://a.test/{number}" for number in range(3000, 3020)]
     assert again.order(page("http://b.test/", links)) == strategy.order(page("http://b.test/", links))
     Importance(places=2048).restore(saved)  # of another size: it begins anew
+
+
+def test_what_is_shown_is_kept_with_every_commit() -> None:
+    """What is learned is kept now and then; after a crash figures would go back, and be wrong for ever."""
+    raising, again = Importance(places=1024), Importance(places=1024)
+    for number in range(40):
+        raising.order(page(f"http://a.test/{number}", ["http://b.test/hub", f"http://a.test/x{number}"]))
+    assert list(raising.requests(0.0, False))
+    again.restore(raising.unsaved(last=False))
+    assert again.figures() == raising.figures() == {"raised": 1}
+
+    reading, again_reading = Focused(words=["solar"], learn=False), Focused(words=["solar"], learn=False)
+    for number in range(10):
+        reading.order(page(f"http://a.test/{number}", [], "solar" if number % 2 else "bread"))
+    again_reading.restore(reading.unsaved(last=False))
+    for strategy in (reading, again_reading):
+        strategy.order(page("http://a.test/last", [], "solar"))
+        assert strategy.figures() == {"relevant": 6, "harvest": 0.5455, "harvest_last_1000": 0.5455}
 
 
 # -- focused -----------------------------------------------------------------------------------------------------------

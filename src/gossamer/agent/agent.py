@@ -69,8 +69,11 @@ class Agent:
         notice: Callable[[str], None] = lambda _: None,
         share: Share | None = None,
         strategy: Strategy | None = None,
+        alone: bool = False,
     ) -> None:
-        """`share`: its part of the web, among several agents. `strategy`: instead of the one that `config` names."""
+        """`share`: its part of the web, among several agents. `strategy`: instead of the one that `config` names.
+        `alone`: nothing but the crawl is done in this process.
+        """
         now = clock()
         self._config = config
         self._clock = clock
@@ -122,7 +125,7 @@ class Agent:
         self._meter = Meter(self.statistics, now)
         parts = config, self.frontier, self._fetcher, self._store, self._sources
         self.responses = Responses(*parts, self._findings, self.statistics, self._meter, token)
-        self._ordering = self._ordered(directory, strategy, notice)
+        self._ordering = self._ordered(directory, strategy, notice, alone)
         self._robots = RobotsResponses(*parts, self.statistics, agent_name, clock)
         last = self._stored("progress", Progress)
         self._history = History(sample_of(self.statistics, self.frontier.counts, last.updated_at, last))
@@ -143,7 +146,7 @@ class Agent:
         self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
 
     def _ordered(
-        self, directory: CrawlDir, strategy: Strategy | None, notice: Callable[[str], None]
+        self, directory: CrawlDir, strategy: Strategy | None, notice: Callable[[str], None], alone: bool
     ) -> Ordering | None:
         name = self._config.strategy.strategy
         if strategy is not None:  # given as an object
@@ -154,8 +157,11 @@ class Agent:
             strategy = strategy_of(self._config.strategy)
             assert strategy is not None
         from gossamer.agent.ordering import Ordering  # breadth-first needs none of it
+        from gossamer.agent.patience import Patience
 
-        ordering = self.responses.ordering = Ordering(strategy, name, self.frontier, directory.strategy, notice)
+        patience = Patience(name, directory.logs, notice, alone)
+        parts = strategy, name, self.frontier, directory.strategy, notice, patience
+        ordering = self.responses.ordering = Ordering(*parts)
         return ordering
 
     def _stored(self, name: str, kind: type[T]) -> T:
@@ -432,6 +438,7 @@ class Agent:
         if ordering is not None:
             ordering.ask(now)
         kept = ordering.unsaved(bool(reason)) if ordering is not None else {}
+        self.frontier.resolve()  # what is told is what this commit has
         self._meter.sample(now)
         progress = self.progress(reason)
         sample = sample_of(self.statistics, self.frontier.counts, now, progress)

@@ -32,6 +32,7 @@ class AppNote(msgspec.Struct):
 
     places: dict[str, Place] = {}  # captures before these were seen
     position: StorePosition | None = None  # of the store, when nothing was left to see
+    process: str = ""  # who has seen that: another one may have something to ask for first
     records: RecordsPosition = RecordsPosition()
     series: str = ""  # which batches have numbers of one series: those of this folder
     batch: int = 0  # the last that was or is being sent

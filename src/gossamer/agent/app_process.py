@@ -45,7 +45,14 @@ class AppProcess(Companion):
 
     @property
     def state(self) -> str:
-        return f"stopped: {self._last_words() or 'it ended'}" if self.failed else super().state
+        if not self.failed:
+            return super().state
+        return f"stopped: {self._last_words().removeprefix('gossamer: ') or 'it ended'}"
+
+    @property
+    def process(self) -> str:
+        """Its number, as it notes it; empty before it is started."""
+        return "" if self._process is None else str(self._process.pid)
 
     def note(self) -> AppNote:
         try:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gossamer.agent.app_note import folder_of, read_note
 from gossamer.agent.asked import ASKED, Book, read_book
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.parts import opened
 from gossamer.agent.progress import AppFigures
-from gossamer.agent.running_app import figures_of
+from gossamer.agent.running_app import figures_of, noted
 from gossamer.agent.together import merge_apps
-from gossamer.errors import DamagedError
 
 
 def read_apps(home: Path) -> dict[str, AppFigures]:
@@ -28,10 +26,6 @@ def _figures(directory: CrawlDir, book: Book, states: Mapping[str, str]) -> dict
     """Beside one agent."""
     found = {}
     for name, party in book.parties.items():
-        try:
-            note = read_note(folder_of(directory.home, name))
-            state = states.get(f"app {name}") or (f"stopped: {note.why}" if note.why else "")
-        except DamagedError as error:
-            note, state = None, str(error)
-        found[name] = figures_of(party, note, state)
+        note, why = noted(directory.home, name)
+        found[name] = figures_of(party, note, states.get(f"app {name}") or why)
     return found

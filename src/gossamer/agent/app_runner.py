@@ -67,8 +67,11 @@ class AppRunner:
         convert: Convert | None = None,
         watched: Watched = nullcontext,
         clock: Callable[[], float] = time.time,
+        process: str = "",
     ) -> None:
-        """`watched` is entered around each call of the application: who takes too long is ended by it."""
+        """`watched` is entered around each call of the application: who takes too long is ended by it. `process`: by
+        what the crawl knows who has written the note, if that is not the number of this process.
+        """
         directory = CrawlDir(home)
         directory.check_readable()
         self._home = home
@@ -78,6 +81,7 @@ class AppRunner:
         self._notice = notice
         self._watched = watched
         self._clock = clock
+        self._process = process or str(os.getpid())
         self._folder = folder_of(home, name)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(self._folder / "lock")
@@ -133,9 +137,9 @@ class AppRunner:
         if taken:
             self._commit_if_due()
             return True
-        if note.position != committed or self._dirty:
+        if note.position != committed or self._dirty or note.process != self._process:
             self._commit()
-            note.position = committed  # all that it led to is in the spool by now
+            note.position, note.process = committed, self._process  # all that it led to is in the spool by now
             write_note(self._folder, self._home, note)
         return False
 
@@ -179,10 +183,12 @@ class AppRunner:
         return pages, taken
 
     def _begin(self) -> None:
-        if not self.note.begun:
+        if self.note.begun:
+            self._take(self._application.resume)
+        else:
             self._take(self._application.begin)
             self.note.begun = self._dirty = True
-            self._commit()
+        self._commit()
 
     def _take(self, ask: Callable[[], Iterable[Yielded]]) -> None:
         """What the application yields; nothing of it is kept if it fails."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,6 +32,7 @@ class AppThread:
         self._end = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self.process = f"thread {secrets.token_hex(8)}"
 
     @property
     def state(self) -> str:
@@ -59,7 +61,7 @@ class AppThread:
 
         runner: AppRunner | None = None
         try:
-            runner = AppRunner(self._home, self.app, self._application, self._notice)
+            runner = AppRunner(self._home, self.app, self._application, self._notice, process=self.process)
             runner.follow(self._end.wait, self._stop.is_set)
         except (GossamerError, OSError) as error:
             self.failed, self._why = True, str(error)

@@ -27,7 +27,7 @@ def trial(home: Path, application: Application, pages: int) -> Iterator[dict[str
     """
     parts = readable_parts(home)
     try:
-        yield from map(_shown, application.begin())
+        yield from map(_shown, application.begin() or ())
         found = islice((page for part in parts for page in _pages(application.wants, part)), pages)
         while batch := list(islice(found, _AT_ONCE)):
             yield from map(_shown, application.pages(batch) or ())

@@ -171,6 +171,10 @@ class Application:
         """What it asks for before it has seen anything; once in the life of a crawl."""
         return ()
 
+    def resume(self) -> Iterable[Yielded]:
+        """What it asks for when it goes on in another process, after `restore`: what it waited for may never come."""
+        return ()
+
     def pages(self, pages: Sequence[AppPage]) -> Iterable[Yielded]:
         """Requests, and records (dicts that JSON can hold), for a batch of pages."""
         raise NotImplementedError(f"{type(self).__name__} has no method `pages`: write one that yields what it wants")
@@ -189,6 +193,8 @@ def made(application: object, options: Mapping[str, Any], named: str) -> Applica
     if isinstance(application, type):
         try:
             found = application(**options)
+        except ConfigError as error:
+            raise ConfigError(f"{named}: {error}") from None
         except TypeError as error:
             raise ConfigError(
                 f"{named} cannot be made with the options {', '.join(options) or 'none'}: {error}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import msgspec
-
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import FINDING
+from gossamer.agent.parts import progress_of
 from gossamer.agent.progress import Progress
 from gossamer.config import Config, load
 from gossamer.errors import SeedError
@@ -71,9 +70,7 @@ def gather(reader: FrontierReader, directory: CrawlDir, text: str, now: float) -
     host, rules, waiting = reader.host_with(name, policy.manners(name), url)
     scope = Scope.of(config.scope, now)
     scope.load(reader.meta_names(SEED_HOST))
-    stored = reader.meta("progress")
-    progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
-    progress.running = directory.in_use()
+    progress = progress_of(directory, reader)
     return Case(
         url,
         name,

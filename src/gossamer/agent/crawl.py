@@ -136,7 +136,7 @@ class Crawl:
             membership = self._membership
             share = membership.share if membership is not None else None
             agent = self.agent = Agent(
-                config, self._directory, resolver, self._clock, self._notice, share, self._strategy
+                config, self._directory, resolver, self._clock, self._notice, share, self._strategy, alone=signals
             )
             agent.on_commit = self._log.commit
             agent.beside = self._states

@@ -125,7 +125,7 @@ def _named(apps: Iterable[Application] | Mapping[str, Application]) -> dict[str,
         if name in found:
             raise ConfigError(f"two applications are called {name}: give apps={{'one name': …, 'another': …}}")
         try:
-            check_app_name(name, "apps:")
+            check_app_name(name, "apps: ")
         except ValueError as error:
             raise ConfigError(str(error)) from None
         found[name] = made(each, {}, f"apps: {name}")

@@ -12,6 +12,7 @@ import msgspec
 from gossamer import __version__
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.index_status import read_status
+from gossamer.agent.parts import progress_of
 from gossamer.agent.progress import Progress
 from gossamer.agent.statistics import Statistics
 from gossamer.config import load
@@ -31,10 +32,8 @@ class Metric(msgspec.Struct):
 
 def metrics_of(directory: CrawlDir, frontier: FrontierReader) -> list[Metric]:
     """As of the last commit, and what the directory itself tells."""
-    stored, counted = frontier.meta("progress"), frontier.meta("statistics")
-    progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
+    progress, counted = progress_of(directory, frontier), frontier.meta("statistics")
     statistics = msgspec.msgpack.decode(counted, type=Statistics) if counted else Statistics()
-    progress.running = directory.in_use()
     counts = frontier.counts()
     states = {"queued": counts.queued, "fetched": counts.fetched, "dead": counts.dead, "excluded": counts.excluded}
     agents = {"answering": 1.0, "missing": 0.0}

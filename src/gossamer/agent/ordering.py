@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from gossamer.agent.parts import whole_of
+from gossamer.agent.patience import LONGEST_RESULT, Patience, TookTooLong, place_of
 from gossamer.agent.progress import Progress
 from gossamer.frontier import Frontier
 from gossamer.graph import RankReader
@@ -23,12 +23,17 @@ from gossamer.rules.strategy import Anchor, PageWords, SeenPage, Strategy
 
 _KEPT: Final = "strategy:"  # before the names of what it keeps, in the frontier's notes
 _WRITTEN: Final = "strategy-written"  # how much of its file is part of the commit
+_BEGUN: Final = "strategy-begun"  # hosts, where only so many are visited at a time
 _PRIORITIES: Final = frozenset(range(10))
+_NONE: Final = msgspec.msgpack.encode([])
 _MOST_REQUESTS: Final = 2_000  # at a time
 _MOST_RECORDS: Final = 10_000
 _MOST_FIGURES: Final = 20
 _MOST_RESULTS: Final = 10_000_000
 _MOST_KEPT: Final = 64 << 20  # bytes at a time
+
+
+T = TypeVar("T")
 
 
 class Ordered(NamedTuple):
@@ -39,20 +44,30 @@ class Ordered(NamedTuple):
 
 
 class StrategyFailure(Exception):
-    """What a strategy gave is not what it is to give."""
+    """What a strategy gave is not what it is to give; or, with a cause, what it raised looks like a failure of ours."""
+
+
+_FAILURES: Final = (Exception, TookTooLong, SystemExit)
 
 
 class Ordering:
     """Invariant: whatever a strategy does, links go into the frontier; one that failed is not asked again."""
 
     def __init__(
-        self, strategy: Strategy, name: str, frontier: Frontier, directory: Path, notice: Callable[[str], None]
+        self,
+        strategy: Strategy,
+        name: str,
+        frontier: Frontier,
+        directory: Path,
+        notice: Callable[[str], None],
+        patience: Patience,
     ) -> None:
         self.name = name
         self.error = ""
         self._strategy: Strategy | None = strategy
         self._frontier = frontier
         self._notice = notice
+        self._patience = patience
         self._figures: dict[str, float] = {}
         self._prefix = f"{_KEPT}{name}:"
         self._comes_again = type(strategy).again is not Strategy.again
@@ -69,16 +84,19 @@ class Ordering:
             if self._ranks is not None:
                 strategy.ranked = _in_means(self._ranks)
             if saved:
-                strategy.restore(saved)
+                self._asked("restore", "", strategy.restore, saved)
             frontier.raises = bool(strategy.raises)
             frontier.in_order = True
             frontier.schedule.sites = strategy.hosts_at_once
+            self._begun = msgspec.msgpack.decode(frontier.meta(_BEGUN) or _NONE, type=list[str])
+            if strategy.hosts_at_once:
+                frontier.go_on_with(self._begun[: strategy.hosts_at_once])
 
     def order(self, visit: Visit, page: Page, links: list[str]) -> Ordered:
         with self._guard():
             if self._strategy is not None:
                 seen = SeenPage(visit, page, links, _read)
-                priorities = self._strategy.order(seen)
+                priorities = self._asked("order", page.url, self._strategy.order, seen)
                 ordered = Ordered(_by_priority(links, priorities), self._again(seen))
                 if self._strategy.asks:
                     self.ask(page.fetched_at)
@@ -88,7 +106,7 @@ class Ordering:
     def _again(self, seen: SeenPage) -> float | None:
         if not self._comes_again or self._strategy is None:
             return None
-        seconds = self._strategy.again(seen)
+        seconds = self._asked("again", seen.url, self._strategy.again, seen)
         if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
             raise StrategyFailure(f"again() gave {seconds!r} for {seen.url}, which is no number of seconds")
         return seconds
@@ -98,14 +116,16 @@ class Ordering:
         asked = False
         with self._guard():
             if self._strategy is not None:
-                for awaited in list(islice(self._strategy.awaited(), _MOST_REQUESTS)):
-                    if self._frontier.is_settled(awaited):
-                        self._strategy.missed(awaited, now)
-                for request in islice(self._strategy.requests(now, idle), _MOST_REQUESTS):
-                    url = normalize(request.url)
-                    if url is None or request.priority not in _PRIORITIES:
-                        raise StrategyFailure(f"{request!r} is no URL that can be visited with a priority of 0 to 9")
-                    self._frontier.ask(url, max(1, request.depth), request.priority, self._strategy.raises)
+                strategy = self._strategy
+                awaited = self._asked("awaited", "", lambda: list(islice(strategy.awaited(), _MOST_REQUESTS)))
+                for url in filter(self._frontier.is_settled, awaited):
+                    self._asked("missed", url, strategy.missed, url, now)
+                picks = self._asked("requests", "", lambda: list(islice(strategy.requests(now, idle), _MOST_REQUESTS)))
+                for pick in picks:
+                    wanted = normalize(pick.url)
+                    if wanted is None or pick.priority not in _PRIORITIES:
+                        raise StrategyFailure(f"{pick!r} is no URL that can be visited with a priority of 0 to 9")
+                    self._frontier.ask(wanted, max(1, pick.depth), pick.priority, strategy.raises)
                     asked = True
         return asked and not (idle and self._frontier.exhausted)
 
@@ -113,16 +133,26 @@ class Ordering:
         """What the commit must hold; the lines that the strategy has written are on disk when this returns."""
         with self._guard():
             if self._strategy is not None:
+                strategy = self._strategy
                 if last and self._gives_results:
-                    _write(self._results, self._strategy.results())
-                kept = self._strategy.unsaved(last)
+                    self._write_results(strategy)
+                kept = self._asked("unsaved", "", strategy.unsaved, last)
                 if sum(map(len, kept.values())) > _MOST_KEPT:
                     raise StrategyFailure(f"unsaved() gave more than {_MOST_KEPT >> 20} MB for one commit")
-                self._figures = _numbers(self._strategy.figures())
-                self._file.append(islice(self._strategy.records(), _MOST_RECORDS))
+                self._figures = self._asked("figures", "", lambda: _numbers(strategy.figures()))
+                self._file.append(self._asked("records", "", lambda: list(islice(strategy.records(), _MOST_RECORDS))))
                 notes = {self._prefix + key: bytes(value) for key, value in kept.items()}
-                return {**notes, _WRITTEN: msgspec.msgpack.encode((self.name, self._file.size))}
+                written = msgspec.msgpack.encode((self.name, self._file.size))
+                return {**notes, **self._sites(), _WRITTEN: written}
         return {}
+
+    def _sites(self) -> dict[str, bytes]:
+        """The hosts that are begun, if these are others than the last commit has."""
+        begun = self._frontier.schedule.begun
+        if begun == self._begun:
+            return {}
+        self._begun = begun
+        return {_BEGUN: msgspec.msgpack.encode(begun)}
 
     def _written(self) -> int:
         stored = self._frontier.meta(_WRITTEN)
@@ -134,9 +164,28 @@ class Ordering:
         progress.strategy_figures = self._figures
 
     def close(self) -> None:
+        self._patience.close()
         self._file.close()
         if self._ranks is not None:
             self._ranks.close()
+
+    # -- asking it ---------------------------------------------------------------------------------------------------
+
+    def _asked(self, what: str, about: str, call: Callable[..., T], *given: Any) -> T:
+        """What the strategy says. A file that it does not find is its failure; one that we cannot write is not."""
+        try:
+            return self._patience.ask(what, about, call, *given)
+        except OSError as error:
+            raise StrategyFailure from error
+
+    def _write_results(self, strategy: Strategy) -> None:
+        def results() -> Iterable[Mapping[str, Any]]:
+            try:
+                yield from strategy.results()
+            except OSError as error:
+                raise StrategyFailure from error
+
+        self._patience.ask("results", "", lambda: _write(self._results, results()), longest=LONGEST_RESULT)
 
     # -- one that fails ----------------------------------------------------------------------------------------------
 
@@ -147,9 +196,13 @@ class Ordering:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
-        if error is None or not isinstance(error, Exception) or isinstance(error, OSError):
+        if error is None or not isinstance(error, _FAILURES) or isinstance(error, OSError):
             return False  # a disk that is full is no fault of the strategy's
-        place = traceback.extract_tb(trace)[-1]
+        self._patience.rest()
+        cause = error.__cause__
+        if isinstance(error, StrategyFailure) and cause is not None:
+            error, trace = cause, cause.__traceback__
+        place = place_of(trace)
         self.error = f"{type(error).__name__}: {error}"[:500]
         self._strategy = None
         self._frontier.in_order = self._frontier.raises = False

@@ -66,6 +66,10 @@ def progress_of(directory: CrawlDir, frontier: FrontierReader) -> Progress:
     stored = frontier.meta("progress")
     progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
     progress.running = directory.in_use()
+    if progress.apps and not progress.running:
+        from gossamer.agent.running_app import at_rest  # few crawls have any
+
+        progress.apps = at_rest(progress.apps, directory.home)
     return progress
 
 

@@ -89,9 +89,9 @@ class HiddenWeb(Application):
             try:
                 check_regex(pattern)
             except ValueError as error:
-                raise ConfigError(f"hidden-web: {name} {pattern!r} is not {error}") from None
+                raise ConfigError(f"{name} {pattern!r} is not {error}") from None
         if not (isinstance(queries, int) and isinstance(at_once, int) and queries >= 1 and at_once >= 1):
-            raise ConfigError("hidden-web: queries and at_once are whole numbers of at least 1")
+            raise ConfigError("queries and at_once are whole numbers of at least 1")
         self._wanted = re.compile(forms)
         self.post, self._tokens = post, tokens
         self._queries, self._at_once, self._dry_run = queries, at_once, dry_run
@@ -108,6 +108,14 @@ class HiddenWeb(Application):
                 yield from self._enter(form, page.url)
             self._learn(page)
         for asking in self._asking.values():
+            yield from self._ask(asking, now)
+
+    def resume(self) -> Iterator[Yielded]:
+        """Answers that were awaited may never come: a form that was on its way at a kill is not sent again."""
+        for asking in self._asking.values():
+            now = max((each.at for each in asking.asked.values()), default=0.0)
+            for each in asking.asked.values():
+                each.at = each.at if each.answered else 0.0
             yield from self._ask(asking, now)
 
     # -- learning ------------------------------------------------------------------------------------------------------
@@ -163,8 +171,7 @@ class HiddenWeb(Application):
     # -- asking --------------------------------------------------------------------------------------------------------
 
     def _ask(self, asking: _Asking, now: float) -> Iterator[Yielded]:
-        waiting = sum(not each.answered and now - each.at < _GIVEN_UP for each in asking.asked.values())
-        most = min(self._at_once - waiting, self._queries - len(asking.asked))
+        most = min(self._at_once - self._awaited(asking, now), self._queries - len(asking.asked))
         if most <= 0 or asking.fruitless >= _FRUITLESS:
             return
         site = self._sites[host_of(asking.form.action)]
@@ -179,6 +186,16 @@ class HiddenWeb(Application):
                 yield {**about, "expected": round(expected, 1)}
             else:
                 yield request
+
+    def _awaited(self, asking: _Asking, now: float) -> int:
+        """Queries whose answers may come: they are visited in the order of asking, so that one that many later ones
+        have overtaken has failed.
+        """
+        waiting = overtaking = 0
+        for each in reversed(asking.asked.values()):
+            overtaking += each.answered
+            waiting += not each.answered and overtaking < self._at_once and now - each.at < _GIVEN_UP
+        return waiting
 
     def _best(self, asking: _Asking, site: _Site, most: int) -> list[tuple[str, float]]:
         """Words that were not asked, with what is expected of each; the best first."""

@@ -91,6 +91,9 @@ def run(arguments: Sequence[str]) -> int:
             return int(app.invoke(context) or 0)
     except click.exceptions.Exit as done:
         return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:  # a command of several, and none of them was named
+        print(error.format_message(), file=sys.stderr, flush=True)
+        return error.exit_code
     except click.ClickException as error:
         where = getattr(error, "ctx", None)
         hint = f" See '{where.command_path} --help'." if where else ""

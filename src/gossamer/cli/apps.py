@@ -95,8 +95,11 @@ def try_app(app: str, directory: Path, pages: int) -> int:
     from gossamer.agent.app_classes import application_of
     from gossamer.agent.app_trial import trial
 
-    for found in trial(directory, application_of(_rule(app, directory)), pages):
+    count = 0
+    for count, found in enumerate(trial(directory, application_of(_rule(app, directory)), pages), 1):  # noqa: B007
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+    if not count:
+        click.echo("it asks for nothing, and records nothing; gossamer urls lists what is stored", err=True)
     return 0
 
 

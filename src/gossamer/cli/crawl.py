@@ -18,7 +18,7 @@ from gossamer.cli.flags import flag
 from gossamer.cli.from_search import MOST, USUAL, found_seeds
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import OPTIONS, Config, app_of, default_contact, has_contact, load, with_apps
-from gossamer.errors import ConfigError, SeedError
+from gossamer.errors import ConfigError, CrawlDirError, SeedError
 
 if TYPE_CHECKING:
     from gossamer.agent import IndexProcess
@@ -141,6 +141,8 @@ def crawl(
 
         return crawl_together(context.obj or sys.argv[1:], urls, settings, kept, directory, as_json)
     from gossamer import agent
+    from gossamer.agent.progress import Progress
+    from gossamer.agent.running_app import at_rest
     from gossamer.agent.supervisor import obey_leash, on_leash
 
     supervised = on_leash()
@@ -174,6 +176,8 @@ def crawl(
     # The last progress of a run that has ended says the same as the summary, and more.
     ended = progress.last is not None and not progress.last.running
     whole = progress.last if ended and progress.last else summary
+    if running and isinstance(whole, Progress):
+        whole.apps = at_rest(whole.apps, directory)
     if supervised:  # who started this says the rest
         sys.stdout.buffer.write(handed_over(whole))
     else:
@@ -279,6 +283,10 @@ def settings_of(given: dict[str, Any], directory: Path, file: Path | None) -> Co
         if option.flag
     }
     if file is None and _kept(directory).is_file():
+        kept = load(_kept(directory), resumed=True)
+        another = overrides["strategy.strategy"] not in (None, kept.strategy.strategy)
+        if another and overrides["strategy.strategy_option"] is None:
+            overrides["strategy.strategy_option"] = []  # those of the one before are not this one's
         return load(_kept(directory), overrides, resumed=True)
     return load(file, overrides)
 
@@ -336,7 +344,12 @@ def _found(query: str, index: Path | None, directory: Path, count: int) -> tuple
             f"--from-search: there is no crawl in {directory} to search yet; name one that has an index with "
             "--from-index, or give at least one SEED first"
         )
-    return found_seeds(query, index or directory, count)
+    try:
+        return found_seeds(query, index or directory, count)
+    except CrawlDirError as error:
+        if index is None or (index / "gossamer.toml").exists():
+            raise
+        raise CrawlDirError(f"--from-index: {index} is not a crawl: name the directory of one") from error
 
 
 def _check_strategy(config: Config) -> None:

@@ -73,14 +73,25 @@ def progress_line(progress: Progress) -> str:
 
 def summary_text(summary: Summary, home: Path) -> str:
     """What one would paste into a mail."""
-    end = ENDS.get(summary.reason, summary.reason)
+    end = _end(summary)
     run = f"{span(summary.seconds)}, {span(summary.cpu_seconds)} of CPU"
     if isinstance(summary, Progress) and summary.seconds > 0:
-        run += f", {count(summary.run_pages)} pages, {rate(summary.run_pages / summary.seconds)}"
+        run += f", {_pages(summary.run_pages)}, {rate(summary.run_pages / summary.seconds)}"
     rows = [("crawl", f"{home}: {end}"), ("this run", run), *_totals(summary)]
     if isinstance(summary, Progress):
         rows += _breakdown(summary)
     return _table([*rows, ("data", str(home / "warc"))])
+
+
+def _pages(number: int) -> str:
+    return f"{count(number)} {'page' if number == 1 else 'pages'}"
+
+
+def _end(summary: Summary) -> str:
+    """Why it has ended. A strategy may leave out what is in scope."""
+    if summary.reason == "complete" and summary.strategy != "breadth-first" and not summary.strategy_error:
+        return "complete: nothing that the strategy wants is left"
+    return ENDS.get(summary.reason, summary.reason)
 
 
 def waiting_line(status: IndexStatus) -> str:
@@ -93,7 +104,7 @@ def waiting_line(status: IndexStatus) -> str:
 
 
 def searchable_text(summary: Summary, home: Path) -> str:
-    return _table([("search", f"{count(summary.searchable)} pages: gossamer search QUERY --dir {home}")])
+    return _table([("search", f"{_pages(summary.searchable)}: gossamer search QUERY --dir {home}")])
 
 
 def status_text(progress: Progress, home: Path, now: float | None = None, index: IndexStatus | None = None) -> str:
@@ -101,7 +112,7 @@ def status_text(progress: Progress, home: Path, now: float | None = None, index:
         doing = "paused" if progress.paused else "running"
         state = f"{doing} for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
     else:
-        state = ENDS.get(progress.reason, progress.reason) or "not running; the last run ended without a clean stop"
+        state = _end(progress) or "not running; the last run ended without a clean stop"
         state += "; it is paused" if progress.paused else ""
     rows = [("crawl", f"{home}: {state}")]
     if progress.updated_at:
@@ -129,7 +140,7 @@ def status_text(progress: Progress, home: Path, now: float | None = None, index:
         rows.append(("limit", progress.limit))
     if index is not None:
         skipped = f", {count(index.skipped)} could not be read" if index.skipped else ""
-        rows.append(("search", f"{count(index.pages)} pages, {share(index.done, index.total)} indexed{skipped}"))
+        rows.append(("search", f"{_pages(index.pages)}, {share(index.done, index.total)} indexed{skipped}"))
     return _table([*rows, ("data", str(home / "warc"))])
 
 
@@ -153,7 +164,7 @@ def apps_text(apps: Mapping[str, AppFigures]) -> str:
     lines = []
     for name, app in apps.items():
         parts = [f"share {app.share:g}", f"{count(app.started)} visits ({count(app.failed)} failed)"]
-        if app.requests or app.state:
+        if app.requests or app.pages or app.records or app.state:
             asked = f"{count(app.new)} new, {count(app.left_out)} left out"
             parts.append(f"{count(app.requests)} requests ({asked})")
             parts.append(f"{count(app.pages)} pages seen, {count(app.records)} records")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,8 @@ def rank(
     """
     if (place is None) == (directory is None):
         raise ConfigError("rank: say which crawl is meant, once: gossamer rank --dir DIR")
+    if math.isnan(damping) or math.isnan(tolerance):  # of which no range says that it is out of it
+        raise ConfigError("rank: --damping and --tolerance are numbers, such as 0.85 and 0.000001")
     home = place or directory
     assert home is not None
     from gossamer.graph.ranks import How
@@ -130,7 +133,8 @@ def _print_text(home: Path, result: RankResult, tables: dict[str, list[tuple[Any
             print(f"{position:>6}  {times(score * level.nodes):>9}  {harmless(str(text))}")
         print()
     pages = result.levels["pages"]
-    print(f"Scores are times the mean. {pages.rounds} rounds, {span(result.seconds)}. All of them: {home / 'rank'}")
+    rounds = f"{pages.rounds} {'round' if pages.rounds == 1 else 'rounds'}"
+    print(f"Scores are times the mean. {rounds}, {span(result.seconds)}. All of them: {home / 'rank'}")
     if any(level.change >= result.how.tolerance for level in result.levels.values()):
         print("The scores have not settled: give --max-iterations more.")
     if result.behind:

@@ -61,15 +61,23 @@ def add(query: tuple[str, ...], webhook: str, name: str, notify_earlier: bool, d
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each.")
 def list_watches(directory: Path, as_json: bool) -> int:
     """List the watches, and how each fares."""
+    from gossamer.agent.watching.book import has_watches
     from gossamer.agent.watching.told import watch_fields
 
+    if not has_watches(directory) and (directory / "gossamer.toml").is_file():
+        click.echo(_none(directory), err=True)
+        return 0
     with _opened(directory) as book:
-        for each in book.all():
+        found = book.all()
+        if not found:
+            click.echo(_none(directory), err=True)
+        width = max([24, *(len(each.name) for each in found)])
+        for each in found:
             tally = book.tally(each)
             if as_json:
                 _write(watch_fields(each, tally))
             else:
-                print(f"{each.name:<24} {_state(tally):<40} {each.query}")
+                print(f"{each.name:<{width}} {_state(tally):<40} {each.query}")
     return 0
 
 
@@ -196,8 +204,12 @@ def _opened(directory: Path) -> WatchBook:
         except ClusterError as error:
             click.echo(f"as this directory heard last: {error}", err=True)
     if not has_watches(directory):
-        raise CrawlDirError(f"{directory} has no watches yet: gossamer watch add QUERY --dir {directory}")
+        raise CrawlDirError(_none(directory))
     return WatchBook(directory)
+
+
+def _none(directory: Path) -> str:
+    return f"{directory} has no watches yet: gossamer watch add QUERY --dir {directory}"
 
 
 def _settings(directory: Path) -> FetchConfig:
@@ -236,7 +248,7 @@ def _show(found: Watch, tally: Tally, hits: list[WatchHit]) -> None:
         facts.append(("not listed", f"{count(tally.seen - tally.hits)} more pages that matched"))
     if found.webhook:
         facts.append(("webhook", found.webhook))
-        facts.append(("calls", f"{count(tally.done)} told, {count(tally.waiting)} waiting, {count(tally.dead)} dead"))
+        facts.append(("told", f"{count(tally.done)} hits, {count(tally.waiting)} waiting, {count(tally.dead)} dead"))
     if tally.trouble:
         facts.append(("last call", f"{moment(tally.last_try_at)}: {tally.trouble}"))
     if tally.next_try_at:

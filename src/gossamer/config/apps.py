@@ -118,7 +118,7 @@ def read_app_rules(tables: Any, checked: Checked) -> tuple[AppRule, ...]:
     rules = []
     for name, table in tables.items():
         where = named("apps", name)
-        check_app_name(name, where)
+        check_app_name(name, f"{where} ")
         if not isinstance(table, dict):
             raise ValueError(f"{where} is a table: write {where} and its options below it")
         known = ("share",) if name in OWN_PARTIES else tuple(APP_OPTIONS)
@@ -138,7 +138,7 @@ def read_app_rules(tables: Any, checked: Checked) -> tuple[AppRule, ...]:
 
 def check_app_name(name: str, where: str) -> None:
     if not _is_name(name):
-        raise ValueError(f"{where} {name!r} is no name: up to 40 of a-z, 0-9, - and _, a letter first")
+        raise ValueError(f"{where}{name!r} is no name: up to 40 of a-z, 0-9, - and _, a letter first")
 
 
 def check_app_rules(rules: Iterable[AppRule]) -> None:
@@ -178,9 +178,9 @@ def app_of(text: str) -> AppRule:
         else:
             own[key] = _plain(value.strip())
     name = name.strip() or run.rpartition(":")[2].strip().lower()
-    check_app_name(name, "--app")
+    check_app_name(name, "")
     if name in OWN_PARTIES:
-        raise ValueError(f"another name: {name!r} is what the crawl does by itself")
+        raise ValueError(f"{name!r} is what the crawl does by itself; give it another name: NAME={run.strip()}")
     return AppRule(name, **values, **({"options": APP_OPTIONS["options"][0].read(own)} if own else {}))
 
 
@@ -197,7 +197,7 @@ def _read(key: str, text: str) -> Any:
     try:
         return APP_OPTIONS[key][0].parse(text)
     except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
+        raise ValueError(f"{key} {text[:100]!r} is not {error}") from None
 
 
 def _plain(text: str) -> object:

@@ -28,6 +28,7 @@ class Counts(msgspec.Struct):
     due_from: int = 0  # none is due before
     enrolled: bool = False  # every visit that was settled is known to those that are made again
     surplus: int = 0  # entries of queues whose URLs have another one, of another priority
+    rested: float = 0.0  # when the last run began that came after an abrupt end
     pattern_pages: dict[str, int] = {}  # pages stored for URLs that match a pattern with a cap
 
 

@@ -89,8 +89,8 @@ class Frontier:
         if share is not None:
             self.counts.partitions, self.counts.pins = share.territory.partitions, share.territory.pins
         # Whoever was stopped abruptly may have visited a host after the last commit: no delay is broken if every host
-        # rests once more.
-        rested = 0.0 if self.counts.clean else now
+        # rests once more, also where the run that came next has ended before that.
+        rested = self.counts.rested = min(self.counts.rested, now) if self.counts.clean else now
         self._roster = Roster(
             self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested,
             share or Share(territory_of(self.counts)),
@@ -220,6 +220,15 @@ class Frontier:
         host.level(priority).put(entries, self.counts)
         roster.touch(host)
         self._settling.offer(host, self._now)
+
+    def go_on_with(self, names: Iterable[str]) -> None:
+        """Of hosts that an earlier run has begun those that may be visited come before others are begun."""
+        for name in names:
+            if self._roster.knows(self._roster.origin(f"http://{name}")):
+                host = self._roster.enter_named(name)
+                self._settling.offer(host, self._now)
+                if host.place is not Place.IDLE:
+                    self.schedule.go_on_with(host)
 
     # -- partitions that come and go ---------------------------------------------------------------------------------
 
@@ -522,9 +531,13 @@ class Frontier:
         start = keys.META + prefix.encode()
         return [key[len(start) :].decode() for key, _ in self._database.scan_visits(start)]
 
+    def resolve(self) -> None:
+        """Links that wait to be looked up are, so that the counts have them."""
+        self._intake.resolve()
+
     def commit(self, meta: dict[str, bytes], clean: bool = False) -> None:
         """Everything since the last commit becomes durable, in one synced batch."""
-        self._intake.resolve()
+        self.resolve()
         self._roster.save()
         self.revisits.save()
         self._save_counts(clean)

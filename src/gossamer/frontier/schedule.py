@@ -181,10 +181,19 @@ class Schedule:
         self._begun[host.name] = host
         return True
 
+    @property
+    def begun(self) -> list[str]:
+        """Hosts that count as begun, in the order in which they were."""
+        return list(self._begun)
+
+    def go_on_with(self, host: HostQueue) -> None:
+        """An earlier run has begun this host, which is in the schedule by now."""
+        self._begun[host.name] = host
+
     def next_site(self, now: float) -> bool:
-        """Hosts that have nothing left, or are down, make room for others; whether one comes."""
+        """Hosts that have nothing left, are down, or may not be visited, make room for others; whether one comes."""
         for name, host in list(self._begun.items()):
-            if host.place is Place.GONE or name in self._down or not (host.leased or host.waiting):
+            if name in self._down or (host.place in (Place.IDLE, Place.GONE) and not host.leased):
                 del self._begun[name]
         held = self._unfinished.held
         room = self.sites - len(self._begun)

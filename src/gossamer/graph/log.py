@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import msgspec
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.graph.frame import HEAD, MAGIC, Frame, Rows, unpacked_frame
 from gossamer.graph.merging import merged
+from gossamer.lock import taken
 
 _ROLL: Final = 256 << 20  # bytes of a file; the next frame begins another
 _MOST_FRAMES: Final = 1024  # of a file; then they are merged
@@ -95,15 +95,11 @@ class GraphLog:
             return True
         try:
             self._home.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self._home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._lock = taken(self._home / "lock")
         except OSError as error:
             raise CrawlDirError(f"{self._home} cannot be written: {error.strerror}. Change its owner.") from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
+        if self._lock is None:
             return False
-        self._lock = lock
         self.position = position_of(self._home)
         self._mend()
         return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 import time
@@ -22,6 +21,7 @@ from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.graph.log import Held, frames_of
 from gossamer.graph.ranks import DOMAINS, HOSTS, PAGES, GraphRanks, How
 from gossamer.graph.scores import SCORES
+from gossamer.lock import taken
 from gossamer.report.engine import Engine, files_of, lines_of
 from gossamer.report.fact import Column
 
@@ -120,15 +120,13 @@ def _workplace(directory: CrawlDir) -> Iterator[Path]:
     """A folder beside the last result, for one process at a time. What another one left there is removed."""
     try:
         directory.graph.mkdir(parents=True, exist_ok=True)
-        lock = os.open(directory.graph / "ranking", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        lock = taken(directory.graph / "ranking")
     except OSError as error:
         raise CrawlDirError(f"{directory.home} cannot be written: {error.strerror}. Change its owner.") from error
+    if lock is None:
+        raise CrawlDirError(f"Another gossamer rank is at work in {directory.home}. Wait for it.")
     folder = directory.rank.with_name("rank.new")
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CrawlDirError(f"Another gossamer rank is at work in {directory.home}. Wait for it.") from None
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "scratch").mkdir(parents=True)
         yield folder

@@ -144,7 +144,7 @@ class Strategy:
 
     def order(self, page: SeenPage) -> Sequence[int | None]:
         """For each of `page.links` its priority, from 0 (first) to 9 (last; 4 is usual), or None to drop it."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method `order`: write one that gives priorities")
 
     def again(self, page: SeenPage) -> float | None:
         """In how many seconds to visit a page again, where a crawl does that; None leaves it to the crawl."""

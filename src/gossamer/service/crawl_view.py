@@ -19,6 +19,7 @@ from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.explain import explain_from
 from gossamer.agent.held import HELD, Moved
 from gossamer.agent.metrics import Metric, metrics_of
+from gossamer.agent.parts import progress_of
 from gossamer.agent.results import ResultsPart, TaggedPart, read_results, tagged_after
 from gossamer.config import Config, load
 from gossamer.errors import GossamerError
@@ -76,10 +77,7 @@ class CrawlView:
         return self._pages().frontier
 
     def progress(self) -> Progress:
-        stored = self.frontier().meta("progress")
-        progress = msgspec.msgpack.decode(stored, type=Progress) if stored else Progress()
-        progress.running = self.directory.in_use()
-        return progress
+        return progress_of(self.directory, self.frontier())
 
     def index_age(self) -> IndexAge:
         try:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable
-from contextlib import ExitStack
 from html import escape
 from itertools import accumulate
-from typing import Final, Self
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from gossamer.testing.web.log import MemoryLog
 from gossamer.testing.web.message import Request, response, simple_page
-from gossamer.testing.web.server import Server
+from gossamer.testing.web.small import SmallWeb
 
 HOST: Final = "catalogue.test"
 _CONSONANTS: Final = "bdfgklmnprstvz"
@@ -25,7 +23,7 @@ _VOWELS: Final = "aeiou"
 _record_path = re.compile(r"/record/(\d+)").fullmatch
 
 
-class Catalogue:
+class Catalogue(SmallWeb):
     """Records of some words each, the words as unequal as those of a language (Zipf). The form finds records that have
     all words asked for, in the order of their numbers, on pages of `page_size`, and no more than `most` of them.
 
@@ -48,6 +46,7 @@ class Catalogue:
         """`shown`: records that the front page links to. `post`: the form is sent with POST, and asked so only; further
         pages of its results are links.
         """
+        super().__init__()
         dice = random.Random(seed)  # noqa: S311 - a simulated world
         vocabulary = _vocabulary(dice, words)
         weights = list(accumulate(1 / (rank + 10) for rank in range(words)))
@@ -65,20 +64,6 @@ class Catalogue:
         self._form = _POST_FORM if post else _FORM
         self._post = post
         self.sent: list[tuple[bytes, bytes]] = []  # heads and bodies of requests that were sent with POST
-        self.log = MemoryLog()
-        self._server = Server(self, log=self.log)
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        self._stack.enter_context(self._server.in_thread())
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    @property
-    def connect(self) -> str:
-        return self._server.connect
 
     @property
     def seed(self) -> str:

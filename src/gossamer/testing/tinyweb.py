@@ -9,23 +9,20 @@ with TinyWeb() as web:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
 from html import escape
-from typing import Self
 from urllib.parse import urlsplit
 
 from gossamer.testing.web.conditional import not_modified
 from gossamer.testing.web.hub import is_stranger
-from gossamer.testing.web.log import MemoryLog
 from gossamer.testing.web.message import Reply, Request, response, simple_page
-from gossamer.testing.web.server import Server
+from gossamer.testing.web.small import SmallWeb
 
 Handler = Callable[[Request], bytes | Reply]
 
 _HERE = ""  # the host of pages added by path alone: the server's own address
 
 
-class TinyWeb:
+class TinyWeb(SmallWeb):
     """Pages served over real sockets from the moment the `with` block is entered.
 
     Invariant: what was added last under a URL is what it answers; everything else is 404. Pages may be added while it
@@ -33,26 +30,8 @@ class TinyWeb:
     """
 
     def __init__(self, *, latency: float = 0.0, time_scale: float = 1.0) -> None:
-        self.log = MemoryLog()
+        super().__init__(latency=latency, time_scale=time_scale)
         self._pages: dict[tuple[str, str], bytes | Handler] = {}
-        self._server = Server(self, log=self.log, latency=latency, time_scale=time_scale)
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        self._stack.enter_context(self._server.in_thread())
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    @property
-    def port(self) -> int:
-        return self._server.port
-
-    @property
-    def connect(self) -> str:
-        """For `--connect`: every host is here."""
-        return self._server.connect
 
     def url(self, path: str = "/") -> str:
         """The URL, by number, of a page that was added by path alone."""

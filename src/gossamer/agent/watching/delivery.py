@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
 import time
@@ -18,6 +17,7 @@ from gossamer.agent.watching.signing import headers
 from gossamer.agent.watching.watch import Watch
 from gossamer.config import FetchConfig
 from gossamer.fetch.webhook import Outcome, Webhooks
+from gossamer.lock import taken
 
 HOST_AT_ONCE: Final = 2  # calls to one host
 _LOOKED_AT: Final = 200  # calls that are due, among which those are whose host has room
@@ -108,14 +108,7 @@ class Delivery:
 
 def hold(folder: Path) -> int | None:
     """What makes this the process that delivers, until it is closed; None where another one is."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    lock = os.open(folder / "delivering", flags, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock
+    return taken(folder / "delivering", 0o600)
 
 
 def sealed(book: WatchBook, call: Call, now: float) -> list[str]:

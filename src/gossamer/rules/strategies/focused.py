@@ -34,13 +34,19 @@ def _text(text: str) -> None:
 
 
 class _Kept(msgspec.Struct):
-    """What a commit has besides the weights."""
+    """What is kept now and then, besides the weights."""
+
+    pages: int  # judged by then
+    ranks: list[float]
+    topic: tuple[int, dict[str, int], dict[str, float]]
+
+
+class _Harvest(msgspec.Struct, array_like=True):
+    """What each commit has: people are shown it."""
 
     pages: int
     relevant: int
     lately: list[bool]
-    ranks: list[float]
-    topic: tuple[int, dict[str, int], dict[str, float]]
 
 
 class Focused(Strategy):
@@ -182,14 +188,14 @@ class Focused(Strategy):
     # -- what is kept and shown --------------------------------------------------------------------------------------
 
     def unsaved(self, last: bool) -> Mapping[str, bytes]:
-        """Now and then: after a crash it has forgotten what the last pages taught it."""
+        """What it has learned now and then: after a crash it has forgotten what the last pages taught it."""
+        encode = msgspec.msgpack.encode
+        found = {"harvest": encode(_Harvest(self._pages, self._relevant, list(self._lately)))}
         if not (last or self._pages - self._saved >= _SAVE_EVERY):
-            return {}
+            return found
         self._saved = self._pages
         pages, seen, examples = self._topic.kept()
-        topic = pages, dict(seen), dict(examples)
-        kept = _Kept(self._pages, self._relevant, list(self._lately), self._ranks.kept(), topic)
-        found = {"focused": msgspec.msgpack.encode(kept)}
+        found["focused"] = encode(_Kept(self._pages, self._ranks.kept(), (pages, dict(seen), dict(examples))))
         if self._learner is not None:
             found["weights"] = self._learner.kept()
         return found
@@ -198,10 +204,12 @@ class Focused(Strategy):
         if "focused" in saved:
             kept = msgspec.msgpack.decode(saved["focused"], type=_Kept)
             self._pages = self._saved = kept.pages
-            self._relevant = kept.relevant
-            self._lately.extend(kept.lately)
             self._ranks.take(kept.ranks)
             self._topic.take(*kept.topic)
+        if "harvest" in saved:
+            harvest = msgspec.msgpack.decode(saved["harvest"], type=_Harvest)
+            self._pages, self._relevant = harvest.pages, harvest.relevant
+            self._lately.extend(harvest.lately)
         if "weights" in saved and self._learner is not None:
             self._learner.take(saved["weights"])
 

@@ -101,9 +101,10 @@ class Importance(Strategy):
     # -- what is kept ------------------------------------------------------------------------------------------------
 
     def unsaved(self, last: bool) -> Mapping[str, bytes]:
-        """Now and then: after a crash the table is some thousand pages behind, which changes little."""
+        """The table now and then: after a crash it is some thousand pages behind, which changes little."""
+        raised = {"raised": str(self._raises).encode()}
         if not (last or self._pages - self._saved >= _SAVE_EVERY):
-            return {}
+            return raised
         self._saved = self._pages
         if self._unit > 1:
             self._shrink()
@@ -112,9 +113,10 @@ class Importance(Strategy):
         for name, data in (("given", given), ("visited", visited)):
             step = max(1, len(data) // _PIECES)
             pieces |= {f"{name}-{start // step:03d}": data[start : start + step] for start in range(0, len(data), step)}
-        return pieces
+        return {**pieces, **raised}
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
+        self._raises = int(saved.get("raised", b"0"))
         given = b"".join(saved[name] for name in sorted(saved) if name.startswith("given-"))
         visited = b"".join(saved[name] for name in sorted(saved) if name.startswith("visited-"))
         if len(visited) != len(self._visited) or len(given) != 4 * len(visited):

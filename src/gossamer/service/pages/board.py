@@ -170,17 +170,21 @@ def _agents(found: Board, picture: Picture, order: str) -> None:
     if index is not None:
         behind = max(0, index.total - index.done)
         lag = f"{words.percent(behind, index.total)} to do" if behind else "none"
-        state = progress.beside.get("index", "") or ("running" if picture.index_taken.memory else "not running")
+        state = (progress.beside.get("index", "") if running else "") or (
+            "running" if picture.index_taken.memory else "not running"
+        )
         add("index", picture.index_taken.core, picture.index_taken.memory, state, lag=lag)
     state = progress.beside.get("service", "") if running else ""
     add("service", picture.service_taken.core, picture.service_taken.memory, state or "running")
     for name, app in progress.apps.items():
-        if app.state:
-            state = f"{app.state if running else 'not running'}, {numbers.count(app.started)} visits"
+        if app.state or app.pages or app.records:
+            state = f"{app.state or 'not running'}, {numbers.count(app.started)} visits"
             add(f"app {name}", 0.0, 0, f"{state}, {numbers.count(app.records)} records")
     if order != "process":
         rows.sort(key=lambda row: row[1] if order == "memory" else row[0], reverse=True)
     _rows(found, "agent", [row for *_, row in rows], ("name", "state", "core", "memory", "partitions", "lag"), AGENTS)
+    for number in range(AGENTS):  # what does not fit into a column is shown on hover
+        found[f"agent.{number}.state@title"] = found[f"agent.{number}.state"]
 
 
 def _stages(found: Board, progress: Progress) -> None:
