@@ -30,6 +30,7 @@ _COMMIT_EVERY_BEHIND: Final = 15.0  # while it catches up: large commits cost le
 _LOOK_EVERY: Final = 0.5  # seconds between two looks for more
 _STEP: Final = 0.25  # seconds of work between two looks at everything else
 _AT_THE_END: Final = 10.0  # seconds for calls of webhooks that are due then
+_OF_ALL_AGENTS: Final = 15.0  # the same, where another one may have been killed at it
 _WHEN_STOPPED: Final = 0.5
 _AT_FDCWD, _EXCHANGE = -100, 2
 
@@ -136,7 +137,7 @@ class Follower:
         if self._watched is not None and is_shared(self._watched):
             from gossamer.agent.watching.sharing import let_out
 
-            let_out(self._watched, seconds)
+            let_out(self._watched, seconds if self._stop() else _OF_ALL_AGENTS)
 
     def _step(self, interval: float) -> bool:
         self._look_at_watches()

@@ -61,13 +61,15 @@ def add(query: tuple[str, ...], webhook: str, name: str, notify_earlier: bool, d
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each.")
 def list_watches(directory: Path, as_json: bool) -> int:
     """List the watches, and how each fares."""
-    from gossamer.agent.watching.book import has_watches
+    from gossamer.agent.watching.book import WatchBook
     from gossamer.agent.watching.told import watch_fields
 
-    if not has_watches(directory) and (directory / "gossamer.toml").is_file():
+    if not _has_some(directory):
+        if not (directory / "gossamer.toml").is_file():
+            raise CrawlDirError(_none(directory))
         click.echo(_none(directory), err=True)
         return 0
-    with _opened(directory) as book:
+    with WatchBook(directory) as book:
         found = book.all()
         if not found:
             click.echo(_none(directory), err=True)
@@ -194,7 +196,16 @@ def deliver(follow: bool, directory: Path) -> int:
 
 
 def _opened(directory: Path) -> WatchBook:
-    from gossamer.agent.watching.book import WatchBook, has_watches, is_shared
+    from gossamer.agent.watching.book import WatchBook
+
+    if not _has_some(directory):
+        raise CrawlDirError(_none(directory))
+    return WatchBook(directory)
+
+
+def _has_some(directory: Path) -> bool:
+    """Among several agents, by what the others have said until now."""
+    from gossamer.agent.watching.book import has_watches, is_shared
 
     if is_shared(directory):
         from gossamer.agent.watching.sharing import bring_up
@@ -203,9 +214,7 @@ def _opened(directory: Path) -> WatchBook:
             bring_up(directory)
         except ClusterError as error:
             click.echo(f"as this directory heard last: {error}", err=True)
-    if not has_watches(directory):
-        raise CrawlDirError(_none(directory))
-    return WatchBook(directory)
+    return has_watches(directory)
 
 
 def _none(directory: Path) -> str:

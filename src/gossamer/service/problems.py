@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from gossamer.errors import GossamerError
 
 MEDIA_TYPE = "application/problem+json"
-_ALWAYS = (401, 403, 414, 421, 422, 429, 431, 503)  # what every route may answer
+_ALWAYS = (400, 401, 403, 414, 421, 422, 429, 431, 503)  # what every route may answer
 _LONGEST = 200  # characters of what was sent that come back in a message
 
 

@@ -18,7 +18,7 @@ from gossamer.agent.watching.watch import Watch
 from gossamer.config import FetchConfig
 from gossamer.fetch.webhook import Webhooks
 
-LOST_AFTER: Final = 30.0
+LOST_AFTER: Final = 12.0
 """Seconds after which a call of which nothing is heard is made again by another one; it has 10 itself."""
 AFTER_OTHERS: Final = 3.0
 """Seconds that who has found a hit has for telling it, before others do."""
