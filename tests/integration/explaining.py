@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 from crawling import NAMES
 
-from gossamer.agent import Explanation, explain
+from gossamer.agent import Explanation
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.explain import explain
 from gossamer.agent.progress import Progress
 from gossamer.config import Config, load
 from gossamer.frontier import Frontier

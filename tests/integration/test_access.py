@@ -17,7 +17,8 @@ from proxying import proxy
 from test_fetch import fault, page
 from tls import tls_front
 
-from gossamer.agent import explain, read_visits, run
+from gossamer.agent import read_visits, run
+from gossamer.agent.explain import explain
 from gossamer.agent.progress import Summary
 from gossamer.config import Config, FetchConfig, HostRule, load
 from gossamer.fetch import Fetcher, Resolver

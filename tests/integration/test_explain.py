@@ -13,7 +13,8 @@ from commanding import WHO
 from crawling import crawl
 from explaining import NOW, Small
 
-from gossamer.agent import Control, explain, read_visits, run
+from gossamer.agent import Control, read_visits, run
+from gossamer.agent.explain import explain
 from gossamer.agent.left_out import EXCLUSIONS, FAULTS
 from gossamer.config import load
 from gossamer.errors import CrawlDirError, SeedError
@@ -49,12 +50,13 @@ max_pages = 2
 CHAIN = [f"http://a.test/r{number}" for number in range(12)]
 MANY = "&".join(f"p{number}=1" for number in range(41))
 LINKS = [
-    "/closed/x", "/moved", "/missing", "/secret", "/gone", "/let-in", "/broken", "/busy", "/no", "/?print=1",
+    "/closed/x", "/moved", "/missing", "/secret", "/gone", "/let-in", "/broken", "/no", "/?print=1",
     "/pic", "/big", "/silent", "/odd", "/loud", "/reserved",
     "/1/2/3/4/5/6/7/x", "/en/b/en/c/en/", "/calendar/2999-05", "/x?a=1&a=1&a=1",
     f"/x?{MANY}", "/blocked/x", "/rss", "http://far.net/", "http://few.a.test/", "http://few.a.test/2", CHAIN[0],
     "http://a.test:22/", "http://b.a.test/", "http://c.a.test/", "http://d.a.test/",
     *(f"/forum/{number}" for number in range(4)),
+    "/busy",  # last: from then on the host is visited slowly
 ]  # fmt: skip
 
 

@@ -9,8 +9,9 @@ import pytest
 from simulated_time import DAY, HOUR, LongCrawl
 from test_keep_fresh import Page, versioned
 
-from gossamer.agent import Explanation, explain
+from gossamer.agent import Explanation
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.explain import explain
 from gossamer.config import load
 from gossamer.model import State
 from gossamer.testing import FakeClock

@@ -11,8 +11,8 @@ import pytest
 from crawling import crawl
 from explaining import NOW, Small
 
-from gossamer.agent import explain
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.explain import explain
 from gossamer.agent.waiting import _ENDS
 from gossamer.frontier import keys
 from gossamer.model import Fault, Reason

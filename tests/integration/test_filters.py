@@ -8,7 +8,8 @@ import pytest
 from crawling import crawl, urls
 from test_changes import edit
 
-from gossamer.agent import explain, read_visits, run
+from gossamer.agent import read_visits, run
+from gossamer.agent.explain import explain
 from gossamer.config import load
 from gossamer.model import State
 from gossamer.testing import TinyWeb

@@ -13,8 +13,9 @@ import agents
 import msgspec
 import pytest
 
-from gossamer.agent import explain, read_progress, read_visits
+from gossamer.agent import read_progress, read_visits
 from gossamer.agent.changes_together import read_cursors, write_cursors
+from gossamer.agent.explain import explain
 from gossamer.agent.held import HELD, Held
 from gossamer.agent.parts import parts
 from gossamer.agent.progress import Progress

@@ -10,7 +10,8 @@ from crawling import crawl, urls
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from gossamer.agent import explain, read_findings, read_progress
+from gossamer.agent import read_findings, read_progress
+from gossamer.agent.explain import explain
 from gossamer.frontier.notes import AGREE
 from gossamer.model import State
 from gossamer.rules.yields import ASIDE_AFTER

@@ -14,7 +14,8 @@ from indexing import append
 from serving import client
 from test_export import quiet, rows
 
-from gossamer.agent import PageReader, explain, read_visits
+from gossamer.agent import PageReader, read_visits
+from gossamer.agent.explain import explain
 from gossamer.report.export import export_links, export_pages
 from gossamer.report.report import Report, make_facts, make_report
 from gossamer.report.wacz import export_wacz

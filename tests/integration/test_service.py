@@ -13,7 +13,8 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import client
 
-from gossamer.agent import explain, read_progress
+from gossamer.agent import read_progress
+from gossamer.agent.explain import explain
 from gossamer.cli import run
 
 PROBLEM = "application/problem+json"

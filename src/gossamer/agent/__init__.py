@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gossamer.agent.control import Control
     from gossamer.agent.crawl import Crawl, run
-    from gossamer.agent.explain import Explanation, explain
+    from gossamer.agent.explain import Explanation
     from gossamer.agent.findings import KeptFinding, sentence
     from gossamer.agent.index_process import IndexProcess
     from gossamer.agent.index_status import read_status as read_index_status
@@ -26,7 +26,6 @@ __all__ = [
     "Progress",
     "StoredPage",
     "Summary",
-    "explain",
     "read_findings",
     "read_index_status",
     "read_progress",
@@ -47,7 +46,6 @@ _HOMES = {
     "Progress": "progress",
     "StoredPage": "pages",
     "Summary": "progress",
-    "explain": "explain",
     "read_findings": "reading",
     "read_index_status": "index_status:read_status",
     "read_progress": "reading",

@@ -23,10 +23,10 @@ def explain(url: str, directory: Path, as_json: bool) -> int:
 
     Works while the crawl runs.
     """
-    from gossamer import agent
+    from gossamer.agent.explain import explain as explained
 
     with asked_everywhere(directory) as view:
-        explanation = agent.explain(directory, url) if view is None else view.explain(url)
+        explanation = explained(directory, url) if view is None else view.explain(url)
     if as_json:
         import msgspec
 
