@@ -25,6 +25,7 @@ from gossamer.agent.limits import Facts, facts_of, judge
 from gossamer.config import Config, load
 from gossamer.errors import GossamerError
 from gossamer.fetch import Resolver, certificates, has_ipv6
+from gossamer.fetch.resolver import Answer
 
 GOOD, RISK, BAD = "good", "risk", "bad"
 COMPILED = (
@@ -168,6 +169,14 @@ def loopback() -> Iterator[Diagnosis]:
     yield Diagnosis("loopback", GOOD if answered else BAD, "127.0.0.1 answers")
 
 
+async def _resolved(config: Config) -> Answer:
+    resolver = Resolver(config.fetch.connect, config.fetch.dns, time.time)
+    try:
+        return await asyncio.wait_for(resolver.resolve(_NAME), 10)
+    finally:
+        await resolver.close()  # or what comes late finds nobody
+
+
 def names(config: Config) -> Iterator[Diagnosis]:
     if any(rule.startswith("*=") for rule in config.fetch.connect):
         yield Diagnosis("DNS", GOOD, "not needed: --connect has an address for every host")
@@ -175,8 +184,7 @@ def names(config: Config) -> Iterator[Diagnosis]:
     servers = ", ".join(config.fetch.dns) or "the system's servers"
     try:
         started = time.perf_counter()
-        resolver = Resolver(config.fetch.connect, config.fetch.dns, time.time)
-        answer = asyncio.run(asyncio.wait_for(resolver.resolve(_NAME), 10))
+        answer = asyncio.run(_resolved(config))
         taken = time.perf_counter() - started
         why = answer.why
     except (OSError, TimeoutError) as error:
