@@ -54,9 +54,8 @@ LINKS = [
     "/pic", "/big", "/silent", "/odd", "/loud", "/reserved",
     "/1/2/3/4/5/6/7/x", "/en/b/en/c/en/", "/calendar/2999-05", "/x?a=1&a=1&a=1",
     f"/x?{MANY}", "/blocked/x", "/rss", "http://far.net/", "http://few.a.test/", "http://few.a.test/2", CHAIN[0],
-    "http://a.test:22/", "http://b.a.test/", "http://c.a.test/", "http://d.a.test/",
+    "http://a.test:22/", "http://b.a.test/", "http://b.a.test/busy", "http://c.a.test/", "http://d.a.test/",
     *(f"/forum/{number}" for number in range(4)),
-    "/busy",  # last: from then on the host is visited slowly
 ]  # fmt: skip
 
 
@@ -68,8 +67,9 @@ def build(web: TinyWeb) -> None:
     for url, target in pairwise(CHAIN):
         web.add_redirect(url, target)
     web.add_redirect("http://a.test/moved", "/")
-    for path, status in (("gone", 410), ("let-in", 401), ("secret", 403), ("broken", 500), ("busy", 503)):
+    for path, status in (("gone", 410), ("let-in", 401), ("secret", 403), ("broken", 500)):
         web.add_page(f"http://a.test/{path}", status=status)
+    web.add_page("http://b.a.test/busy", status=503)  # from then on its host is visited slowly
     web.add_page("http://a.test/pic", body=b"png", headers={"Content-Type": "image/png"})
     web.add_page("http://a.test/big", body=b"x" * 200_000)
     web.add_page("http://a.test/reserved", body="<p>Some SECRET\nwords</p>")
@@ -270,20 +270,20 @@ def test_what_no_longer_holds_is_not_said_to_hold(changed: Path, reason: Exclusi
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("page", "words"),
     [
-        ("", "with status 200."),
-        ("moved", "with status 302: it is a redirect, and where it leads is a visit of its own."),
-        ("missing", "with status 404: the server has no such page."),
-        ("gone", "with status 410: the server says that the page is gone for good."),
-        ("let-in", "with status 401: the server lets in only whom it knows."),
-        ("secret", "with status 403: the server does not let this crawl in."),
-        ("broken", "with status 500: the server failed, and what it sent then is stored."),
-        ("busy", "with status 503: the server was too busy each of the 2 times."),
+        ("a.test/", "with status 200."),
+        ("a.test/moved", "with status 302: it is a redirect, and where it leads is a visit of its own."),
+        ("a.test/missing", "with status 404: the server has no such page."),
+        ("a.test/gone", "with status 410: the server says that the page is gone for good."),
+        ("a.test/let-in", "with status 401: the server lets in only whom it knows."),
+        ("a.test/secret", "with status 403: the server does not let this crawl in."),
+        ("a.test/broken", "with status 500: the server failed, and what it sent then is stored."),
+        ("b.a.test/busy", "with status 503: the server was too busy each of the 2 times."),
     ],
 )
-def test_each_kind_of_page(home: Path, path: str, words: str) -> None:
-    url = f"http://a.test/{path}"
+def test_each_kind_of_page(home: Path, page: str, words: str) -> None:
+    url = f"http://{page}"
     (at,) = [visit.fetched_at for visit in read_visits(home, State.FETCHED) if visit.url == url]
     assert explain(home, url, now=at + 7200).sentence == f"It was fetched 2 h ago, {words}"
 
@@ -381,7 +381,7 @@ def test_facts_come_with_it(home: Path) -> None:
     assert explanation.visit.stored is not None
     assert len(explanation.visit.digest) == 16
     assert explanation.host is not None
-    assert (explanation.host.robots_known, explanation.host.pages) == (True, 1)
+    assert (explanation.host.robots_known, explanation.host.pages) == (True, 2)
     assert explanation.host_sentence == "Nothing of b.a.test waits: all that is known of it was visited or left out."
 
 
