@@ -14,7 +14,7 @@ from gossamer.agent import read_visits
 from gossamer.agent.explain import explain
 from gossamer.model import State
 from gossamer.testing import SimServer, TinyWeb, World, reachable
-from gossamer.testing.web import Kind
+from gossamer.testing.web import End, Kind, Reply
 
 XML = {"Content-Type": "application/xml"}
 RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
@@ -266,10 +266,12 @@ def test_a_page_that_robots_calls_a_sitemap_is_a_page(tmp_path: Path, web: TinyW
 def test_a_sitemap_that_fails_is_tried_again(tmp_path: Path, web: TinyWeb) -> None:
     asked: list[bytes] = []
 
-    def answer(request: object) -> bytes:
+    def answer(request: object) -> bytes | Reply:
         asked.append(b"")
-        if len(asked) < 3:
-            return b"" if len(asked) == 1 else b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n"
+        if len(asked) == 1:
+            return Reply((), End.CLOSE)
+        if len(asked) == 2:
+            return b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n"
         body = urlset("/1").encode()
         return b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
 

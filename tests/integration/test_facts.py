@@ -209,7 +209,8 @@ def test_a_reader_that_dies_takes_nothing_with_it(crawled: Path, scratch: list[t
 # -- beside others -----------------------------------------------------------------------------------------------------
 
 
-def test_a_second_writer_only_reads(crawled: Path, copy: Path, scratch: list[tuple[Any, ...]]) -> None:
+def test_a_second_writer_only_reads(crawled: Path, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gossamer.report.report._PATIENCE", 0.1)
     shelf = Shelf(copy / "facts")
     with shelf.taken() as ours:
         assert ours
