@@ -12,6 +12,7 @@ import asyncio
 import ipaddress
 import struct
 import threading
+from collections import Counter
 from concurrent.futures import Future
 from contextlib import suppress
 from enum import Enum
@@ -53,13 +54,13 @@ class TinyDNS:
         self.host = host
         self.port = 0
         self.questions: list[Question] = []
-        self.most_waiting = 0  # questions that waited for an answer at the same time
+        self.most_waiting = 0  # questions that waited at the same time; one that was asked again meanwhile counts once
         self.delay = 0.0  # seconds before each answer
         self.manner = Manner.WELL
         self._records: dict[tuple[str, int], list[tuple[bytes, int]]] = {}
         self._aliases: dict[str, tuple[str, int]] = {}
         self._manners: dict[tuple[str, int], Manner] = {}
-        self._waiting = 0
+        self._waiting: Counter[tuple[str, int]] = Counter()
         self._loop: asyncio.AbstractEventLoop
         self._done: asyncio.Event
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="tiny-dns", daemon=True)
@@ -148,12 +149,14 @@ class TinyDNS:
     async def _answer(self, message: bytes, tcp: bool) -> bytes:
         name, kind, end = _question(message)
         self.questions.append(Question(name, kind, tcp))
-        self._waiting += 1
-        self.most_waiting = max(self.most_waiting, self._waiting)
+        self._waiting[name, kind] += 1
+        self.most_waiting = max(self.most_waiting, len(self._waiting))
         try:
             await asyncio.sleep(self.delay)
         finally:
-            self._waiting -= 1
+            self._waiting[name, kind] -= 1
+            if not self._waiting[name, kind]:
+                del self._waiting[name, kind]
         manner = self._manners.get((name, kind), self.manner)
         if manner is Manner.SILENT:
             return b""
