@@ -101,6 +101,10 @@ def test_of_many_who_change_at_once_one_succeeds(servers: list[Server]) -> None:
             won = [result for result in results if isinstance(result, int)]
             # Who is told of a race may try again; it is never told that it has won, or lost, when it has not.
             assert all(result is None or isinstance(result, (int, UnavailableError)) for result in results)
+            if not won and any(isinstance(result, UnavailableError) for result in results):
+                found = await keys.get("leader")  # the broker had no time for anybody, or did it and did not say so
+                revision = found.revision if found is not None else 0
+                continue
             assert len(won) == 1
             revision = won[0]
 
