@@ -66,7 +66,7 @@ def test_a_crash_at_any_step_loses_and_doubles_nothing(crawled: Path) -> None:
         )  # fmt: skip
         assert done.returncode in (0, CRASHED), done.stderr
         reached += done.returncode == CRASHED
-    assert reached >= 3  # as long as there is something to do, which on a busy machine takes fewer commits
+    assert reached >= len(POINTS) - 2  # as long as there is something to do
     _ends_as_made_in_one_go(crawled)
     assert gather_links(crawled).captures == 0, "the graph is as far as the index"
     assert links(crawled) == whole
