@@ -14,14 +14,14 @@ from typing import Final
 import msgspec
 
 from gossamer.agent.crawl_dir import CrawlDir
-from gossamer.agent.index_status import IndexStatus, write_status
+from gossamer.agent.index_status import IndexStatus, read_status, write_status
 from gossamer.agent.indexer import Indexer
 from gossamer.agent.settings import LiveSettings
 from gossamer.agent.watching.beside import DeliveryThread
 from gossamer.agent.watching.book import is_shared
 from gossamer.agent.workers import COMMAND
 from gossamer.config import Config, load
-from gossamer.errors import CrawlDirError, IndexVersionError
+from gossamer.errors import CrawlDirError, IndexInUseError, IndexVersionError
 from gossamer.frontier.reader import FrontierReader
 from gossamer.store import StorePosition, read_committed
 
@@ -32,6 +32,8 @@ _STEP: Final = 0.25  # seconds of work between two looks at everything else
 _AT_THE_END: Final = 10.0  # seconds for calls of webhooks that are due then
 _OF_ALL_AGENTS: Final = 15.0  # the same, where another one may have been killed at it
 _WHEN_STOPPED: Final = 0.5
+_TRY_EVERY: Final = 0.1  # seconds, where another process writes the index
+_LEFT_BEHIND: Final = 30.0  # seconds for the indexing process of a crawl that was killed to catch up and end
 _AT_FDCWD, _EXCHANGE = -100, 2
 
 Notice = Callable[[str], None]
@@ -76,7 +78,9 @@ class Follower:
         clock: Callable[[], float] = time.time,
         path: Path | None = None,
         command: Sequence[str] = COMMAND,
+        wait: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`wait` is called where another process writes the index: it rests, and says whether to try again."""
         self._directory = CrawlDir(home)
         self._directory.check_readable()
         self._path = path or self._directory.index
@@ -90,9 +94,17 @@ class Follower:
         self._stop: Callable[[], bool] = lambda: False
         self._watched = home if path is None else None  # an index that is made aside finds nothing new
         self._delivery = DeliveryThread(home, self._config.fetch, notice)
-        self._indexer = self._opened(self._config)
+        self._indexer = self._opened_in_turn(wait)
         self._folder = _identity(self._path)
         self._committed_at = float("-inf")  # what is taken first is found first
+
+    def _opened_in_turn(self, wait: Callable[[], bool]) -> Indexer:
+        while True:
+            try:
+                return self._opened(self._config)
+            except IndexInUseError:
+                if not wait():
+                    raise
 
     def _opened(self, config: Config) -> Indexer:
         return Indexer(self._path, self._directory, config, self._notice, self._clock, self._command, self._watched)
@@ -186,12 +198,56 @@ class Follower:
         return status
 
 
-def beside_a_crawl(
-    home: Path, notice: Notice, watch: Callable[[IndexStatus], None], stop: Callable[[], bool]
+def by_itself(
+    home: Path,
+    notice: Notice,
+    watch: Callable[[IndexStatus], None],
+    stop: Callable[[], bool],
+    clock: Callable[[], float] = time.monotonic,
 ) -> Follower:
-    """For the process that nobody looks at: an index that another version made is made again, rather than refused."""
+    """A crawl that was killed leaves a process that catches up and ends: that one is waited for, a crawl's own is not."""
+    directory = CrawlDir(home)
+    until: float | None = None
+
+    def wait() -> bool:
+        nonlocal until
+        if stop() or directory.in_use():
+            return False
+        if until is None:
+            until = clock() + _LEFT_BEHIND
+            status = read_status(directory.index)
+            who = f" (pid {status.pid})" if status is not None and status.pid else ""
+            notice(f"index: another process{who} writes it and no crawl runs; waits up to {_LEFT_BEHIND:g} s for it")
+        time.sleep(_TRY_EVERY)
+        return clock() < until
+
+    return Follower(home, notice, watch, wait=wait)
+
+
+def beside_a_crawl(
+    home: Path,
+    notice: Notice,
+    watch: Callable[[IndexStatus], None],
+    stop: Callable[[], bool],
+    ended: Callable[[float], bool],
+    clock: Callable[[], float] = time.monotonic,
+) -> Follower:
+    """For the process that nobody looks at: an index that another version made is made again, rather than refused, and
+    one that another process writes is waited for: as long as the crawl goes on, and a while longer. `ended` sleeps for
+    the time it is given or less, and says whether the crawl has ended.
+    """
+    until: float | None = None
+
+    def wait() -> bool:
+        nonlocal until
+        if ended(_TRY_EVERY):
+            if until is None:
+                until = clock() + _LEFT_BEHIND
+            time.sleep(_TRY_EVERY)
+        return not stop() and (until is None or clock() < until)
+
     try:
-        return Follower(home, notice, watch)
+        return Follower(home, notice, watch, wait=wait)
     except IndexVersionError as error:
         notice(f"index: {error} That is done now; nothing can be found until then.")
     index = CrawlDir(home).index
@@ -201,7 +257,7 @@ def beside_a_crawl(
         watch(status)
 
     rebuild(home, notice, tell, stop)
-    return Follower(home, notice, watch)
+    return Follower(home, notice, watch, wait=wait)
 
 
 def rebuild(

@@ -61,9 +61,9 @@ def _brought_up(directory: Path, rebuild: bool, follow: bool, leash: bool, stopp
         if rebuild:
             return work.rebuild(directory, notice, bar.update, stopped)
         if leash:
-            follower = work.beside_a_crawl(directory, notice, bar.update, stopped)
+            follower = work.beside_a_crawl(directory, notice, bar.update, stopped, wait_for_input)
         else:
-            follower = work.Follower(directory, notice, bar.update)
+            follower = work.by_itself(directory, notice, bar.update, stopped)
         try:
             if follow:
                 return follower.follow(wait_for_input if leash else waiting(stopped), stopped)
