@@ -205,7 +205,7 @@ def by_itself(
     stop: Callable[[], bool],
     clock: Callable[[], float] = time.monotonic,
 ) -> Follower:
-    """A crawl that was killed leaves a process that catches up and ends: that one is waited for, a crawl's own is not."""
+    """The process that a killed crawl left catches up and ends: it is waited for. That of a crawl that runs is not."""
     directory = CrawlDir(home)
     until: float | None = None
 
