@@ -48,9 +48,16 @@ async def emptied(servers: list[Server], patience: float = PATIENCE) -> AsyncIte
             await link.js.delete_stream(info.config.name or "")
         # Files go a moment later, and until then a stream of the same name may not be made.
         folders = [server.home / "streams" / "jetstream" / "CRAWL" / "streams" for server in servers]
-        while any(folder.is_dir() and os.listdir(folder) for folder in folders):  # noqa: ASYNC110 - nobody tells us
+        while any(map(_has_files, folders)):  # noqa: ASYNC110 - nobody tells us
             await asyncio.sleep(0.01)
         yield link
+
+
+def _has_files(folder: Path) -> bool:
+    try:
+        return bool(os.listdir(folder))
+    except FileNotFoundError:  # it goes with the last of them
+        return False
 
 
 async def caught_up(members: Members, keys: Coordinator) -> None:

@@ -30,7 +30,7 @@ from gossamer.fetch.resolver import Answer
 GOOD, RISK, BAD = "good", "risk", "bad"
 COMPILED = (
     "parse._links", "parse._fingerprint", "store._records", "frontier._recent", "frontier._packing", "frontier._intake",
-    "model._heads", "rules._places",
+    "frontier._turns", "model._heads", "rules._places",
 )  # fmt: skip
 _NAME = "example.org"
 _SYNCS = 20

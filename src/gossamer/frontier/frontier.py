@@ -264,8 +264,12 @@ class Frontier:
         if self._shared:
             self._call_parties(now)
         visits: list[Visit] = []
-        while len(visits) < most:
-            host = self.schedule.take(now)
+        turns = None if self.raises or self._pattern_pages is not None or self.schedule.sites else self._settling.turns
+        while True:
+            host = None if turns is None else turns.lease(now, most, visits)
+            if len(visits) >= most:
+                break
+            host = host or self.schedule.take(now)
             if host is None:
                 if self._activate(now, most - len(visits)):
                     continue

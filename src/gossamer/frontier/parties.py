@@ -86,6 +86,8 @@ class SharedSchedule(Schedule):
     Invariant: `host.party` of a ready host names that party.
     """
 
+    __slots__ = ("_shares",)
+
     def __init__(self, domain_connections: int, address_connections: int, shares: Shares) -> None:
         super().__init__(domain_connections, address_connections)
         self._shares = shares

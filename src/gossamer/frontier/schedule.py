@@ -25,6 +25,11 @@ class Schedule:
     finished.
     """
 
+    __slots__ = (
+        "_begun", "_down", "_due_then", "_first", "_groups", "_most", "_picks", "_ready", "_ready_hosts", "_ready_of",
+        "_turn", "_unfinished", "_waiting", "held", "leased", "next_level", "ready", "sites", "waiting",
+    )  # fmt: skip
+
     def __init__(self, domain_connections: int = 0, address_connections: int = 0) -> None:
         # Heaps of plain numbers, as tuples take twice as long to compare; no number is in a heap twice.
         self._ready: dict[int, list[int]] = {}

@@ -12,6 +12,7 @@ from gossamer.frontier.pattern_pages import PatternPages
 from gossamer.frontier.revisits import Revisits
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.schedule import Schedule
+from gossamer.frontier.turns import turns
 from gossamer.model import Change, Exclusion, Fault, Locator, Reason, State, Visit
 from gossamer.rules.policy import BUSY, Policy
 from gossamer.rules.revisits import FIRST, Found
@@ -48,6 +49,7 @@ class Settling:
         self._counts = counts
         self._revisits = revisits
         self._random = random.Random(now)  # noqa: S311 - jitter
+        self.turns = turns(schedule, roster.hosts, database.visits, counts, roster.touch, self.offer)
 
     def settle_page(
         self,
@@ -65,6 +67,13 @@ class Settling:
         """The visit brought a response, which is in the store at (file, offset, length), or what that had brought which
         is there. A host that is BUSY asks for so many seconds.
         """
+        if (
+            self.turns is not None
+            and not self._revisits.on
+            and self.pattern_pages is None
+            and self.turns.settle(visit, status, now, seconds, stored, address, digest, validators)
+        ):
+            return
         host = self._roster.hosts[visit.host]
         entry = host.leased.pop(visit.number)
         before, again, changes = visit.before, b"", 0

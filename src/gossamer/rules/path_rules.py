@@ -108,6 +108,8 @@ class PathRules:
 
     def allows(self, path: str) -> bool:
         """`path` with its query, as in a normalised URL."""
+        if not self.patterns:
+            return True
         if self._escapes or "%" in path:
             octets = path.encode("utf-8", "replace")
             rank = max(map(self._rank, _variants(canonical(octets))))
