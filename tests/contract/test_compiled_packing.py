@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.frontier import parting
+from gossamer.frontier import keys, parting
 from gossamer.frontier.hosts import Origin
 from gossamer.frontier.packing import (
     pack_entry,
@@ -18,7 +18,7 @@ from gossamer.frontier.packing import (
     read_entry,
     read_entry_here,
 )
-from gossamer.frontier.parting import parted, parted_here
+from gossamer.frontier.parting import parted, parted_here, taken, taken_here
 from gossamer.model import State
 from gossamer.model.heads import value, values, values_here
 from gossamer.rules.places import is_part, is_part_here, place_here, place_of
@@ -142,6 +142,28 @@ def test_links_are_parted(groups: list[parting.Group], longest: int, slashes: in
     assert parted(*asked) == parted_here(*asked)
 
 
+@given(st.lists(_GROUP, max_size=4), st.sets(st.integers(0, 20)), st.sets(st.integers(0, 20)), st.booleans())
+@settings(max_examples=400)
+def test_what_is_new_is_taken(groups: list[parting.Group], known: set[int], met: set[int], forms_only: bool) -> None:
+    starts = {url[: url.index("/", 8)] for urls, *_ in groups for url in urls}
+    origins = {start: origin_of(start) for start in sorted(starts)}
+    wanted, visits, _ = parted(groups, origins, origins.__getitem__, 30, 4)
+    results = []
+    for function in (taken, taken_here):
+        changes: dict[bytes, bytes | None] = {visits[number]: b"" for number in met if number < len(visits)}
+        found: dict[tuple[Origin, int], list[str]] = {}
+        stops, at = [], 0
+        while at < len(visits):
+            is_known = [number in known for number in range(len(visits))]
+            at, twice = function(at, visits, is_known, wanted, changes, found, forms_only, keys.QUEUED, 10)
+            stops.append((at, twice))
+            at += 1
+        results.append((stops, changes, found))
+    assert results[0] == results[1]
+    assert list(results[0][1]) == list(results[1][1])
+    assert list(results[0][2]) == list(results[1][2])
+
+
 @pytest.mark.skipif(parted is parted_here, reason="THE COMPILED MODULES ARE NOT BUILT: their twins alone are tested")
 def test_wrong_arguments_are_said() -> None:
     with pytest.raises(TypeError, match="pack_page"):
@@ -162,6 +184,10 @@ def test_wrong_arguments_are_said() -> None:
         parted([], [], None, 1, 1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a group is"):
         parted([()], {}, origin_of, 1, 1)  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="taken"):
+        taken(0, [b""], [], [], {}, {}, True, keys.QUEUED, 10)
+    with pytest.raises(TypeError, match="seven parts"):
+        taken(0, [b""], [False], [()], {}, {}, True, keys.QUEUED, 10)  # type: ignore[list-item]
     with pytest.raises(ValueError, match="has a path"):
         parted([(["http://a.test"], 0, 0, 0)], {}, origin_of, 1, 1)
 

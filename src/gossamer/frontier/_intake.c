@@ -1,4 +1,4 @@
-/* Links on their way into the frontier, parted into what is asked for: the compiled twin of `parted_here` in parting.py.
+/* Links on their way into the frontier: the compiled twins of `parted_here` and `taken_here` in parting.py.
  *
  * Both give the same (tests/contract/test_compiled_packing.py).
  */
@@ -7,8 +7,8 @@
 #include <Python.h>
 #include <string.h>
 
-enum { SCHEME = 8 };
-static PyObject *away_name, *prefix_name;
+enum { SCHEME = 8, DEPTH_0 = 32, HOPS = 0x0F, DEPTHS = 256, MARKS = 512 };
+static PyObject *away_name, *prefix_name, *manners_name, *priority_name, *scheme_name;
 
 /* Whether a rule could see anything in the form of a URL. */
 static int is_plain(PyObject *url, Py_ssize_t longest, Py_ssize_t most_slashes)
@@ -125,7 +125,118 @@ static PyObject *parted(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
     return result;
 }
 
+/* Depth, no tries, hops and marks, scheme, path; as `pack_entry`. */
+static PyObject *entry_of(long depth, long hops, PyObject *scheme, PyObject *path)
+{
+    Py_UCS4 most = PyUnicode_MAX_CHAR_VALUE(path), widest = DEPTH_0 + (Py_UCS4)(depth > hops ? depth : hops);
+    Py_ssize_t length = PyUnicode_GET_LENGTH(path);
+    PyObject *entry = PyUnicode_New(4 + length, most > widest ? most : widest);
+    if (entry == NULL)
+        return NULL;
+    Py_UCS4 first[4] = {DEPTH_0 + (Py_UCS4)depth, DEPTH_0, DEPTH_0 + (Py_UCS4)hops, PyUnicode_READ_CHAR(scheme, 0)};
+    for (int i = 0; i < 4; i++)
+        PyUnicode_WRITE(PyUnicode_KIND(entry), PyUnicode_DATA(entry), i, first[i]);
+    if (PyUnicode_CopyCharacters(entry, 4, path, 0, length) < 0)
+        Py_CLEAR(entry);
+    return entry;
+}
+
+/* Put an entry to those of its origin and priority. */
+static int gather(PyObject *found, PyObject *origin, PyObject *priority, PyObject *entry)
+{
+    PyObject *whose = PyTuple_Pack(2, origin, priority);
+    if (whose == NULL)
+        return 0;
+    PyObject *entries = PyDict_GetItemWithError(found, whose);
+    int good;
+    if (entries != NULL) {
+        good = PyList_Append(entries, entry) == 0;
+    } else {
+        entries = PyErr_Occurred() ? NULL : PyList_New(1);
+        good = entries != NULL;
+        if (good) {
+            PyList_SET_ITEM(entries, 0, Py_NewRef(entry));
+            good = PyDict_SetItem(found, whose, entries) == 0;
+            Py_DECREF(entries);
+        }
+    }
+    Py_DECREF(whose);
+    return good;
+}
+
+/* One link that is not known: 1 taken, 0 unusual, -1 an error. */
+static int take(PyObject *row, PyObject *key, PyObject *const *args, long most_hops)
+{
+    PyObject *origin = PyTuple_GET_ITEM(row, 0), *path = PyTuple_GET_ITEM(row, 1), *priority = PyTuple_GET_ITEM(row, 4);
+    long depth = PyLong_AsLong(PyTuple_GET_ITEM(row, 3)), hops = PyLong_AsLong(PyTuple_GET_ITEM(row, 5));
+    if (PyErr_Occurred())
+        return -1;
+    if (depth < 0 || hops < 0 || hops >= MARKS || (hops & HOPS) > most_hops
+        || !(depth == 0 || (args[6] == Py_True && PyTuple_GET_ITEM(row, 6) == Py_True)))
+        return 0;
+    depth = depth < DEPTHS ? depth : DEPTHS - 1;
+    PyObject *manners = PyObject_GetAttr(origin, manners_name), *scheme = PyObject_GetAttr(origin, scheme_name);
+    PyObject *own = manners == NULL ? NULL : PyObject_GetAttr(manners, priority_name), *entry = NULL;
+    int result = -1;
+    long fixed = own == NULL ? 0 : PyLong_AsLong(own);
+    if (own == NULL || scheme == NULL || PyErr_Occurred())
+        goto done;
+    if (fixed >= 0 || !PyUnicode_Check(scheme) || PyUnicode_GET_LENGTH(scheme) != 1 || !PyUnicode_Check(path)) {
+        result = 0;
+        goto done;
+    }
+    if ((entry = entry_of(depth, hops, scheme, path)) != NULL
+        && PyDict_SetItem(args[4], key, PyTuple_GET_ITEM(args[7], depth)) == 0 && gather(args[5], origin, priority, entry))
+        result = 1;
+done:
+    Py_XDECREF(manners);
+    Py_XDECREF(scheme);
+    Py_XDECREF(own);
+    Py_XDECREF(entry);
+    return result;
+}
+
+PyDoc_STRVAR(taken_doc,
+"taken(start, keys, known, wanted, changes, found, forms_only, queued, most_hops)\n--\n\n"
+"From `start` on: what is new and needs no judgement is noted in `changes` and gathered in `found`. Gives the number of\n"
+"the first that does need one, or how many there are, and how many stood there twice.");
+
+static PyObject *taken(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 9 || !PyLong_Check(args[0]) || !PyList_Check(args[1]) || !PyList_Check(args[2]) || !PyList_Check(args[3])
+        || !PyDict_Check(args[4]) || !PyDict_Check(args[5]) || !PyTuple_Check(args[7])
+        || PyTuple_GET_SIZE(args[7]) != DEPTHS || PyList_GET_SIZE(args[1]) != PyList_GET_SIZE(args[2])
+        || PyList_GET_SIZE(args[1]) != PyList_GET_SIZE(args[3])) {
+        PyErr_SetString(PyExc_TypeError, "taken(start: int, keys: list, known: list, wanted: list, changes: dict, "
+                                         "found: dict, forms_only: bool, queued: tuple, most_hops: int)");
+        return NULL;
+    }
+    Py_ssize_t at = PyLong_AsSsize_t(args[0]), twice = 0;
+    long most_hops = PyLong_AsLong(args[8]);
+    if (PyErr_Occurred())
+        return NULL;
+    for (; at >= 0 && at < PyList_GET_SIZE(args[1]); at++) {
+        PyObject *key = PyList_GET_ITEM(args[1], at), *row = PyList_GET_ITEM(args[3], at);
+        if (PyList_GET_ITEM(args[2], at) == Py_True)
+            continue;
+        int met = PyDict_Contains(args[4], key);
+        if (met > 0) {
+            twice++;
+            continue;
+        }
+        if (met == 0 && (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) != 7))
+            PyErr_SetString(PyExc_TypeError, "what is wanted has seven parts");
+        int done = PyErr_Occurred() ? -1 : take(row, key, args, most_hops);
+        if (done < 0)
+            return NULL;
+        if (!done)
+            break;
+    }
+    return Py_BuildValue("nn", at, twice);
+}
+
 static PyMethodDef methods[] = {
+    {"taken", (PyCFunction)(void (*)(void))taken, METH_FASTCALL, taken_doc},
     {"parted", (PyCFunction)(void (*)(void))parted, METH_FASTCALL, parted_doc},
     {NULL, NULL, 0, NULL},
 };
@@ -136,9 +247,12 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__intake(void)
 {
-    if (away_name == NULL && (away_name = PyUnicode_InternFromString("away")) == NULL)
-        return NULL;
-    if (prefix_name == NULL && (prefix_name = PyUnicode_InternFromString("prefix")) == NULL)
-        return NULL;
+    struct { const char *word; PyObject **name; } names[] = {
+        {"away", &away_name}, {"prefix", &prefix_name}, {"manners", &manners_name}, {"priority", &priority_name},
+        {"scheme", &scheme_name},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (*names[i].name == NULL && (*names[i].name = PyUnicode_InternFromString(names[i].word)) == NULL)
+            return NULL;
     return PyModule_Create(&definition);
 }

@@ -10,7 +10,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.foreign import Foreign, Sent
 from gossamer.frontier.hosts import Origin
-from gossamer.frontier.parting import Group, parted
+from gossamer.frontier.parting import Group, Wanted, parted, taken
 from gossamer.frontier.recent import Recent
 from gossamer.frontier.roster import Roster
 from gossamer.model import Exclusion, Judgement, Reason
@@ -94,48 +94,54 @@ class Intake:
             self._hand_over(*each)
         if not visits:
             return
-        counts, changes, judge, forms_only = self._counts, self._changes, scope.judge, scope.forms_only
-        domain_hosts, by_url, pack, queued = self._domain_hosts, self.policy.urls, keys.pack_entry, keys.queued_visit
+        counts, changes, forms_only = self._counts, self._changes, scope.forms_only
         known = self._database.known(visits)
         counts.urls += known.count(False)
         found: dict[tuple[Origin, int], list[str]] = {}  # in the order of the first of each: many are of one host
-        for key, is_known, (origin, path, url, depth, priority, hops, is_plain) in zip(
-            visits, known, wanted, strict=True
-        ):
-            if is_known:
-                continue
-            if key in changes:  # twice among these
-                counts.urls -= 1
-                continue
-            # A seed belongs because somebody says so.
-            reason: Judgement = "" if not depth or (is_plain and forms_only) else judge(url)
-            if hops and hops & keys.HOPS > MOST_REDIRECTS:
-                reason = reason or Exclusion.REDIRECTS
-            if domain_hosts is not None and not reason:
-                if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
-                    origin.let_in = domain_hosts.lets_in(origin, not depth)
-                reason = "" if origin.let_in else Exclusion.DOMAIN_HOSTS
-            if reason:
-                counts.excluded += 1
-                changes[key] = keys.excluded_visit(depth, reason)
-                continue
-            changes[key] = queued(depth)
-            fixed = origin.manners.priority
-            if by_url is not None:
-                fixed = by_url.priority(url, fixed)
-            if fixed >= 0:
-                priority = priority & -keys.ASKED | fixed  # whose it is stays
-            entry = pack(depth, 0, hops, origin.scheme, path)
-            if domain_hosts is not None:
-                self._enqueue(origin, [entry], priority)  # at once: from here on its host is a known one
-                continue
-            entries = found.get((origin, priority))
-            if entries is None:
-                found[origin, priority] = [entry]
-            else:
-                entries.append(entry)
+        unusual = self._domain_hosts is not None or self.policy.urls is not None
+        at = 0
+        while at < len(visits):
+            if not unusual:
+                at, twice = taken(
+                    at, visits, known, wanted, changes, found, forms_only, keys.QUEUED, MOST_REDIRECTS
+                )  # fmt: skip
+                counts.urls -= twice
+            if at < len(visits) and not known[at]:
+                self._take(visits[at], wanted[at], found)
+            at += 1
         for (origin, priority), entries in found.items():
             self._enqueue(origin, entries, priority)
+
+    def _take(self, key: bytes, wanted: Wanted, found: dict[tuple[Origin, int], list[str]]) -> None:
+        """One that is not known to the database."""
+        origin, path, url, depth, priority, hops, is_plain = wanted
+        counts, changes, domain_hosts, by_url = self._counts, self._changes, self._domain_hosts, self.policy.urls
+        if key in changes:  # twice among these
+            counts.urls -= 1
+            return
+        # A seed belongs because somebody says so.
+        reason: Judgement = "" if not depth or (is_plain and self._scope.forms_only) else self._scope.judge(url)
+        if hops and hops & keys.HOPS > MOST_REDIRECTS:
+            reason = reason or Exclusion.REDIRECTS
+        if domain_hosts is not None and not reason:
+            if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
+                origin.let_in = domain_hosts.lets_in(origin, not depth)
+            reason = "" if origin.let_in else Exclusion.DOMAIN_HOSTS
+        if reason:
+            counts.excluded += 1
+            changes[key] = keys.excluded_visit(depth, reason)
+            return
+        changes[key] = keys.queued_visit(depth)
+        fixed = origin.manners.priority
+        if by_url is not None:
+            fixed = by_url.priority(url, fixed)
+        if fixed >= 0:
+            priority = priority & -keys.ASKED | fixed  # whose it is stays
+        entry = keys.pack_entry(depth, 0, hops, origin.scheme, path)
+        if domain_hosts is not None:
+            self._enqueue(origin, [entry], priority)  # at once: from here on its host is a known one
+        else:
+            found.setdefault((origin, priority), []).append(entry)
 
     def ask(self, url: str, depth: int, priority: int, raises: bool) -> None:
         """Somebody asks for a URL. One that waits may come earlier (`raises`): it stands in two queues of its host

@@ -85,11 +85,11 @@ def taking_prefix(key: bytes) -> bytes:
 # -- visits --------------------------------------------------------------------------------------------------------
 
 
-_QUEUED = [bytes((State.QUEUED, depth)) for depth in range(256)]
+QUEUED = tuple([bytes((State.QUEUED, depth)) for depth in range(256)])  # by depth; what is deeper is as the last
 
 
 def queued_visit(depth: int) -> bytes:
-    return _QUEUED[depth if depth < 256 else 255]
+    return QUEUED[depth if depth < 256 else 255]
 
 
 def excluded_visit(depth: int, reason: Exclusion | Reason) -> bytes:

@@ -1,10 +1,11 @@
-"""Links that wait to be looked up, parted by whose they are."""
+"""Links that wait to be looked up, parted by whose they are; and those that are new, made entries of queues."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from gossamer.frontier.hosts import Origin
+from gossamer.frontier.keys import HOPS, pack_entry
 
 Group = tuple[list[str], int, int, int]  # URLs, their depth, priority and hops
 Wanted = tuple[Origin, str, str, int, int, int, bool]  # origin, path, URL, depth, priority, hops, and `is_plain`
@@ -40,7 +41,41 @@ def parted_here(
     return wanted, keys, away
 
 
+def taken_here(
+    start: int,
+    keys: list[bytes],
+    known: list[bool],
+    wanted: list[Wanted],
+    changes: dict[bytes, bytes | None],
+    found: dict[tuple[Origin, int], list[str]],
+    forms_only: bool,
+    queued: tuple[bytes, ...],
+    most_hops: int,
+) -> tuple[int, int]:
+    """From `start` on: what is new and needs no judgement is noted in `changes`, as `queued` says by its depth, and
+    gathered in `found`. Gives the number of the first that does need one, or how many there are, and how many stood
+    there twice.
+
+    A seed needs none: it belongs because somebody says so. Nor does a plain URL where only the form counts.
+    """
+    twice = 0
+    for at in range(start, len(keys)):
+        if known[at]:
+            continue
+        if keys[at] in changes:
+            twice += 1
+            continue
+        origin, path, _, depth, priority, hops, is_plain = wanted[at]
+        plain = not depth or (is_plain and forms_only)
+        if not plain or hops & HOPS > most_hops or origin.manners.priority >= 0:
+            return at, twice
+        changes[keys[at]] = queued[min(depth, len(queued) - 1)]
+        found.setdefault((origin, priority), []).append(pack_entry(depth, 0, hops, origin.scheme, path))
+    return len(keys), twice
+
+
 try:
     from gossamer.frontier._intake import parted as parted
+    from gossamer.frontier._intake import taken as taken
 except ImportError:  # no compiler was at hand when it was installed
-    parted = parted_here
+    parted, taken = parted_here, taken_here
