@@ -20,10 +20,14 @@ from gossamer.frontier.packing import (
 )
 from gossamer.frontier.parting import parted, parted_here, taken, taken_here
 from gossamer.model import State
-from gossamer.model.heads import value, values, values_here
+from gossamer.model.heads import validators, validators_here, value, values, values_here
 from gossamer.rules.places import is_part, is_part_here, place_here, place_of
 from gossamer.rules.policy import Manners
 
+_HEAD_PIECES = [
+    b"HTTP/1.1 200 OK\r\n", b"ETag", b"etag", b"Last-Modified", b"LAST-modified", b":", b" ", b"\t", b"\x0b", b'"x"',
+    b"\r\n", b"\n", b"\r", b"Other: y\r\n", b"etagx: no\r\n",
+]  # fmt: skip
 _BYTE, _WORD, _LONG = st.integers(0, 300), st.integers(0, 0xFFFF), st.integers(0, 0xFFFFFFFF)
 _VALIDATOR = st.binary(max_size=12) | st.sampled_from([b"", b"x" * 200, b"x" * 201, b"a\0b"])
 
@@ -162,6 +166,12 @@ def test_what_is_new_is_taken(groups: list[parting.Group], known: set[int], met:
     assert results[0] == results[1]
     assert list(results[0][1]) == list(results[1][1])
     assert list(results[0][2]) == list(results[1][2])
+
+
+@given(st.binary(max_size=60) | st.lists(st.sampled_from(_HEAD_PIECES), max_size=9).map(b"".join))
+@settings(max_examples=400)
+def test_validators(head: bytes) -> None:
+    assert validators(head) == validators_here(head)
 
 
 @pytest.mark.skipif(parted is parted_here, reason="THE COMPILED MODULES ARE NOT BUILT: their twins alone are tested")

@@ -25,6 +25,9 @@ HOSTS = [f"h{number}.{domain}" for domain in ("a.test", "b.test", "c.test:8080")
 PATHS = ["/", "/private/x", "/ü", "/日本", "/a/b?c=d", "/%41"]
 
 
+_OTHERS = ("origins", "fresh", "_first", "next_level", "_groups", "_unfinished")  # slots that are looked at otherwise
+
+
 class Counted:
     """Says how much was done in the usual way."""
 
@@ -78,7 +81,7 @@ def plain(thing: Any) -> Any:
 
 def state(frontier: Frontier) -> dict[str, Any]:
     hosts = {
-        host.name: {slot: plain(getattr(host, slot)) for slot in HostQueue.__slots__ if slot not in ("origins", "fresh")}
+        host.name: {slot: plain(getattr(host, slot)) for slot in HostQueue.__slots__ if slot not in _OTHERS}
         for host in frontier._roster.hosts.values()
     }
     chunks = {
@@ -88,7 +91,7 @@ def state(frontier: Frontier) -> dict[str, Any]:
         for chunk in (*level.chunks, *level.late)
     }
     schedule = frontier.schedule
-    slots = [slot for slot in type(schedule).__slots__ if slot not in ("_first", "next_level", "_groups", "_unfinished")]
+    slots = [slot for slot in type(schedule).__slots__ if slot not in _OTHERS]
     return {
         "hosts": hosts,
         "chunks": chunks,

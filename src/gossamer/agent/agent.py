@@ -180,9 +180,9 @@ class Agent:
             self._meter.requests += len(visits)
             self._meter.turns += 1
             self._meter.short_turns += len(visits) >= room and self.frontier.schedule.ready > 0
+            self._speed.started(len(visits))
             for visit in visits:
                 self._visits_in_flight += not visit.robots
-                self._speed.started()
                 if self._head_first is not None and self._head_first.asks(visit):
                     visit.method = Method.HEAD
                 if visit.method is _POST and self._forms.holds(visit):

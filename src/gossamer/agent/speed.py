@@ -110,12 +110,12 @@ class Speed:
         """Seconds until one more visit is allowed; 0 when no cap is in the way."""
         return max(self._pages.wait(now), self._bytes.wait(now))
 
-    def started(self) -> None:
-        self._pages.spend(1)
-        self._under_way += 1
+    def started(self, visits: int = 1) -> None:
+        self._pages.spend(visits)
+        self._under_way += visits
         if self._bytes.rate:
-            self._bytes.spend(self._usual)
-            self._reserved += self._usual
+            self._bytes.spend(visits * self._usual)
+            self._reserved += visits * self._usual
 
     def ended(self, *received: int) -> None:
         """Visits brought so many bytes each; 0 when it is not known."""

@@ -39,9 +39,11 @@ class Statistics(msgspec.Struct):
     def count_pages(self, statuses: list[int]) -> None:
         self.pages += len(statuses)
         counts = self.statuses
-        for status in statuses:
-            self.ok += 200 <= status < 300
-            counts[status] = counts.get(status, 0) + 1
+        for status in set(statuses):
+            count = statuses.count(status)
+            counts[status] = counts.get(status, 0) + count
+            if 200 <= status < 300:
+                self.ok += count
 
     def count_failure(self, reason: str) -> None:
         self.failures += 1

@@ -1,8 +1,8 @@
 """The usual course of a visit, compiled where that can be: what every page makes the frontier do.
 
-Usual is a host that has one queue, whose beginning is in memory, robots rules that are known and allow the page, a first
-visit without marks, manners without caps and blocks, a page that came at once and without trouble. Everything else, and
-all of it where nothing is compiled, is done by `Frontier`, `Settling` and `Schedule`, which say what is right.
+Usual is a host that has one queue, whose beginning is in memory, robots rules that are known and allow the page, a
+first visit without marks, manners without caps and blocks, a page that came at once and without trouble. Everything
+else, and all of it where nothing is compiled, is done by `Frontier`, `Settling` and `Schedule`: they say what is right.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Turns(Protocol):
     """Each either does all that is to be done, or nothing and says so."""
 
     def lease(self, now: float, most: int, visits: list[Visit], /) -> HostQueue | None:
-        """Add to `visits` those that come next, up to `most` altogether, as long as they are usual. Gives the first host
-        whose next one is not, taken out of the schedule.
+        """Add to `visits` those that come next, up to `most` altogether, as long as they are usual. Gives the first
+        host whose next one is not, taken out of the schedule.
         """
 
     def settle(
@@ -51,21 +51,20 @@ def turns(
     touch: Callable[[HostQueue], None],
     offer: Callable[[HostQueue, float], None],
 ) -> Turns | None:
-    """None where nothing is compiled, or where parties share the crawl, which is not usual. `touch` and `offer` are those
-    of the roster and of `Settling`.
+    """None where nothing is compiled, or where parties share the crawl, which is not usual. `touch` and `offer` are
+    those of the roster and of `Settling`.
     """
     if _turns is None or type(schedule) is not Schedule:
         return None
-    made: Turns = _turns.Turns(schedule, hosts, changes, counts, touch, offer)
-    return made
+    return _turns.Turns(schedule, hosts, changes, counts, touch, offer)
 
 
-_turns: Any = None
+_CLASSES = (HostQueue, Level, Chunk, Group, Entry, Visit, Counts, Yields, Manners, Schedule)
 try:
-    from gossamer.frontier import _turns  # type: ignore[attr-defined,no-redef]
+    from gossamer.frontier import _turns
 
     _turns.bind(
-        {each.__name__: each for each in (HostQueue, Level, Chunk, Group, Entry, Visit, Counts, Yields, Manners, Schedule)},
+        {each.__name__: each for each in _CLASSES},
         {
             "idle": Place.IDLE, "ready": Place.READY, "waiting": Place.WAITING, "held": Place.HELD,
             "fetched": State.FETCHED, "busy": BUSY, "pack_page": keys.pack_page, "heappush": heappush,
@@ -74,4 +73,4 @@ try:
         },
     )  # fmt: skip
 except ImportError:  # no compiler was at hand when it was installed
-    pass
+    _turns = None  # type: ignore[assignment]

@@ -16,10 +16,16 @@ def _pattern(name: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"\n" + re.escape(name) + rb"[ \t]*:[ \t]*([^\r\n]*)", re.I)
 
 
+def validators_here(head: bytes) -> tuple[bytes, bytes]:
+    """ETag and Last-Modified as sent, each empty where there is none."""
+    return value(head, b"etag"), value(head, b"last-modified")
+
+
 try:
+    from gossamer.model._heads import validators as validators
     from gossamer.model._heads import values as values
 except ImportError:  # no compiler was at hand when it was installed
-    values = values_here
+    validators, values = validators_here, values_here
 
 
 def value(head: bytes, name: bytes) -> bytes:

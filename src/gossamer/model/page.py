@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from gossamer.model.heads import value as value_in
+from gossamer.model.heads import validators as validators_in
 
 # Lines whose name is none (spaces in it, nothing before the colon) are no headers; spaces before the colon are borne.
 _HEADER = re.compile(rb"^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
@@ -54,7 +54,7 @@ class Page(msgspec.Struct, gc=False):
     @property
     def validators(self) -> tuple[bytes, bytes]:
         """ETag and Last-Modified as sent, each empty where there is none."""
-        return value_in(self.head, b"etag"), value_in(self.head, b"last-modified")
+        return validators_in(self.head)
 
     @property
     def headers(self) -> list[tuple[str, str]]:

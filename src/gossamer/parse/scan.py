@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF8
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -65,6 +65,10 @@ class _Look(Enum):
     BODY = 2  # nothing more: HTTP has declared one that is
 
 
+_NO, _HEAD = _Look.NO, _Look.HEAD  # asked for every page: names of this module are found sooner
+_UNREAD: Final = 3  # what a page is read from: body, content type, URL
+
+
 class _GiveWay(Exception):
     """The page needs the whole parser."""
 
@@ -83,6 +87,9 @@ def may_scan_here(body: bytes, head: int) -> bool:
             return False
         position = start.find(b"charset", position + 1)
     return True
+
+
+may_scan = may_scan_here if compiled is None else compiled.may_scan
 
 
 class LinkScanner:
@@ -111,23 +118,23 @@ class LinkScanner:
         """`url` is the page's own, normalised."""
         if body.find(b"<") < 0:  # in no encoding of the web is there an element without this byte
             return Found([])
-        if self._may_scan(body, content_type):
+        look = self._types.get(content_type) or self._note(content_type)
+        if look is not _NO and self._may_scan(body, READ if look is _HEAD else 0):
             try:
-                return self._scan(body, url, content_type)
+                return self._match(body, url, content_type) if self._flags < 0 else self._scan(body, url, content_type)
             except _GiveWay:
                 pass
         return self._parse(body, url, content_type)
 
-    def _may_scan(self, body: bytes, content_type: str | None) -> bool:
-        look = self._types.get(content_type)
-        if look is None:
-            if len(self._types) >= _TYPES:
-                self._types.clear()
-            look = self._types[content_type] = self._look_for(content_type)
-        if look is _Look.NO:
-            return False
-        declares = READ if look is _Look.HEAD else 0
-        if not (may_scan_here if self._flags < 0 else compiled.may_scan)(body, declares):
+    def _note(self, content_type: str | None) -> _Look:
+        if len(self._types) >= _TYPES:
+            self._types.clear()
+        found = self._types[content_type] = self._look_for(content_type)
+        return found
+
+    def _may_scan(self, body: bytes, declares: int) -> bool:
+        """`declares`: so many bytes may declare an encoding."""
+        if not may_scan(body, declares):
             return False
         return not declares or not body.startswith(b"<?xml") or xml_encoding(body) != "replacement"
 
@@ -140,18 +147,25 @@ class LinkScanner:
         return _Look.NO if name in _NOT_ASCII else _Look.BODY
 
     def _scan(self, body: bytes, url: str, content_type: str | None) -> Found:
-        if self._flags < 0:
-            return self._match(body, url, content_type)
-        page = _Reading(body, content_type, url)
+        reading: list[Any] = [body, content_type, url]  # and what became of it, once a tag needs to be looked at
         urls = compiled.links(
-            cut(body), url, self._absolute, self._remember, self._look, normalize, page, self._flags, MAX_ATTRIBUTES,
-            MAX_LINKS,
+            cut(body), url, self._absolute, self._remember, self._look_in, normalize, reading, self._flags,
+            MAX_ATTRIBUTES, MAX_LINKS,
         )  # fmt: skip
         if urls is None:
             return self._match(body, url, content_type)
-        if not (page.found.nofollow and self._obey):
-            page.found.urls = urls
-        return page.found
+        if len(reading) == _UNREAD:
+            return Found(urls)
+        found: Found = reading[_UNREAD].found
+        if not (found.nofollow and self._obey):
+            found.urls = urls
+        return found
+
+    def _look_in(self, tag: bytes, reading: list[Any]) -> str | None:
+        """For the compiled module."""
+        if len(reading) == _UNREAD:
+            reading.append(_Reading(*reading))
+        return self._look(tag, reading[_UNREAD])
 
     def _match(self, body: bytes, url: str, content_type: str | None) -> Found:
         from gossamer.parse.grammar import LINKS  # for what the compiled module does not know: it takes 20 ms to make

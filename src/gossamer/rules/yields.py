@@ -37,6 +37,7 @@ _A_FEW_BYTES: Final = 64
 
 _RELIEF: Final = 2  # barren pages that one page with something new makes up for
 _FIRST_OF_TWO: Final = frozenset((1, *(2 * 4**turn for turn in range(1, 20))))  # 1, 8, 32, 128 ...
+_OF_TWO: Final = frozenset((*_FIRST_OF_TWO, *(number + 1 for number in _FIRST_OF_TWO)))
 _UNSUSPECTED: Final = 32  # pages of a place before others than suspect ones are compared
 
 
@@ -106,6 +107,12 @@ class Yields:
 
     def looks(self, place: str, size: int, suspect: bool) -> bool:
         """Whether a new page of this size is to be looked at; `saw` must be told its fingerprint then."""
+        known = self._places.get(place)
+        if known is not None and not suspect and not self.barren:  # as most often
+            known.pages += 1
+            if known.pages not in _OF_TWO:
+                return False
+            known.pages -= 1
         name = self._name(place)
         seen = self._place(name)
         if suspect:
