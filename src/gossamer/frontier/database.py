@@ -51,6 +51,10 @@ def _options(memory: int) -> dict[str, Options]:
     payloads.set_bottommost_compression_type(DBCompressionType.zstd())
     _dictionary(payloads, level=3, size=64 << 10)
     payloads.set_block_based_table_factory(_tables(cache, 8 << 10, entries_between_restarts=16, filter_bits=10))
+    for each in (visits, payloads):
+        # Most keys asked for are new: a filter says so without a search through all that is not yet in a file.
+        each.set_memtable_prefix_bloom_ratio(0.1)
+        each.set_memtable_whole_key_filtering(True)
     # Read from its beginning only.
     due = _general(8 << 20)
     due.set_bottommost_compression_type(DBCompressionType.zstd())
@@ -70,9 +74,6 @@ def _general(write_buffer: int) -> Options:
     options.set_max_background_jobs(2)
     options.set_max_total_wal_size(64 << 20)  # a start after a crash reads this much at most
     options.set_compression_type(DBCompressionType.lz4())
-    # Most keys asked for are new: a filter says so without a search through all that is not yet in a file.
-    options.set_memtable_prefix_bloom_ratio(0.1)
-    options.set_memtable_whole_key_filtering(True)
     options.set_keep_log_file_num(2)
     options.set_max_log_file_size(1 << 20)
     return options
