@@ -18,6 +18,7 @@ _odd = re.compile(rb"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~:/?#\[\]@!&'()+,;=%-]")
 _delimiter_escape = re.compile(r"%(?:3A|2F|3F|23|5B|5D|40)")
 
 _NO_RULE: Final = 1
+_FEW: Final = 16  # prefixes that are compared one by one, where there is nothing but prefixes
 
 
 def _spelled(match: re.Match[bytes]) -> bytes:
@@ -59,10 +60,11 @@ class PathRules:
 
     Invariants: `_prefixes` is sorted; `_parents[i]` is the index of the longest other prefix that begins
     `_prefixes[i]`, or -1; `_ranks[i]` is the highest rank along that chain. `_wild` is sorted by rank, highest first.
+    `_few` is `_prefixes` where all rules are these and none has an escape, else empty.
     Matching takes no more than one search of the path for each stretch between stars: nothing ever backtracks.
     """
 
-    __slots__ = ("_escapes", "_exact", "_parents", "_prefixes", "_ranks", "_wild", "patterns")
+    __slots__ = ("_escapes", "_exact", "_few", "_parents", "_prefixes", "_ranks", "_wild", "patterns")
 
     def __init__(self, patterns: Mapping[str, bool]) -> None:
         """`patterns`: canonical pattern -> whether it allows."""
@@ -78,6 +80,8 @@ class PathRules:
                 self._arrange(variant, rank, prefixes)
         self._wild.sort(key=lambda rule: -rule[0])
         self._chain(prefixes)
+        plain = len(prefixes) <= _FEW and not (self._wild or self._exact or self._escapes)
+        self._few = tuple(self._prefixes) if plain else ()
 
     def _arrange(self, pattern: str, rank: int, prefixes: dict[str, int]) -> None:
         anchored = pattern[-1:] == "$"
@@ -108,7 +112,7 @@ class PathRules:
 
     def allows(self, path: str) -> bool:
         """`path` with its query, as in a normalised URL."""
-        if not self.patterns:
+        if self._few and not path.startswith(self._few) and path.find("%") < 0:
             return True
         if self._escapes or "%" in path:
             octets = path.encode("utf-8", "replace")
