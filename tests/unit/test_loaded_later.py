@@ -1,12 +1,17 @@
-"""Names of packages that are loaded when they are first asked for."""
+"""What is loaded or compiled when it is first asked for: names of packages, and regular expressions."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
 import pytest
+
+from gossamer.regex import compiled_later
 
 PACKAGES = ["gossamer", "gossamer.agent", "gossamer.frontier", "gossamer.parse", "gossamer.store"]
 
@@ -29,3 +34,34 @@ def test_each_is_there_whatever_was_loaded_before(package: str) -> None:
 def test_others_are_not(package: str) -> None:
     with pytest.raises(AttributeError, match="nothing_of_this_name"):
         import_module(package).nothing_of_this_name  # noqa: B018
+
+
+def test_a_pattern_is_compiled_when_it_is_first_used() -> None:
+    wrong = compiled_later("(")
+    with pytest.raises(re.error):
+        wrong.match("")
+
+
+def test_a_pattern_that_is_compiled_later_is_a_pattern() -> None:
+    pattern = compiled_later(rb"[a-z]+", re.I)
+    assert pattern.findall(b"Ab 1 c") == [b"Ab", b"c"]
+    assert pattern.fullmatch(b"aB")
+    assert not pattern.fullmatch(b"a1")
+    assert vars(pattern)["fullmatch"](b"c")  # looked up once
+    assert (pattern.pattern, pattern.flags) == (b"[a-z]+", re.I)
+
+
+def test_all_patterns_of_a_crawl_wait_and_can_be_compiled() -> None:
+    code = """
+import sys
+import gossamer.agent.crawl, gossamer.cli.crawl
+from gossamer.regex import compiled_later
+kind = type(compiled_later(""))
+modules = [module for name, module in sys.modules.items() if name.startswith("gossamer")]
+patterns = [(name, value) for module in modules for name, value in vars(module).items() if type(value) is kind]
+compiled = [name for name, pattern in patterns if vars(pattern).keys() - vars(compiled_later("")).keys()]
+assert len(patterns) > 50 and not compiled, (len(patterns), compiled)
+for _, pattern in patterns:
+    pattern.pattern
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

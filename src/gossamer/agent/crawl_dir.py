@@ -11,6 +11,7 @@ from typing import IO
 
 from gossamer.config import Config, has_secrets
 from gossamer.errors import CrawlDirError
+from gossamer.regex import compiled_later
 
 FORMAT = 1
 _HEADING = "# A crawl of gossamer, directory format {format}."
@@ -26,7 +27,7 @@ _BEFORE_SETTINGS = {
     "watches",
 }
 _PROBED = 1.0  # seconds that those who only look may keep us from taking it; each takes a moment
-_FORMAT = re.compile(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
+_FORMAT = compiled_later(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
 
 SEED_HOST = "seed "  # in the frontier, before the name of each seed's host
 

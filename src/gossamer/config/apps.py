@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 from gossamer.config.checks import check_regex, nearest
 from gossamer.config.kinds import Choice, Decimal, Duration, Kind, Size, to_toml
 from gossamer.config.tables import Checked, named
+from gossamer.regex import compiled_later
 
 MOST_APPS: Final = 14  # at a time and in the life of a crawl: the frontier has room for no more owners
 LINKS: Final = "links"  # what the pages of the crawl lead to
@@ -18,16 +18,16 @@ RECRAWL: Final = "recrawl"  # visits that are made again (`fresh.keep_fresh`)
 OWN_PARTIES: Final = (LINKS, RECRAWL)  # have a share, too, and are no applications
 _LONGEST_OPTIONS: Final = 100_000  # letters of JSON
 _LONGEST_PATTERN: Final = 1000
-_is_name = re.compile(r"[a-z][a-z0-9_-]{0,39}").fullmatch
-_is_class = re.compile(r"[A-Za-z_][\w.]{0,199}:[A-Za-z_]\w{0,99}").fullmatch
-_is_entry_point = re.compile(r"[a-z][a-z0-9_-]{0,39}").fullmatch
+_NAME = compiled_later(r"[a-z][a-z0-9_-]{0,39}")
+_CLASS = compiled_later(r"[A-Za-z_][\w.]{0,199}:[A-Za-z_]\w{0,99}")
+_ENTRY_POINT = compiled_later(r"[a-z][a-z0-9_-]{0,39}")
 
 
 class _Code(Kind[str]):
     """Where the class of an application is found."""
 
     def read(self, value: object) -> str:
-        if not isinstance(value, str) or not (_is_class(value) or _is_entry_point(value)):
+        if not isinstance(value, str) or not (_CLASS.fullmatch(value) or _ENTRY_POINT.fullmatch(value)):
             raise ValueError("package.module:Class, or the name of an installed application")
         return value
 
@@ -137,7 +137,7 @@ def read_app_rules(tables: Any, checked: Checked) -> tuple[AppRule, ...]:
 
 
 def check_app_name(name: str, where: str) -> None:
-    if not _is_name(name):
+    if not _NAME.fullmatch(name):
         raise ValueError(f"{where}{name!r} is no name: up to 40 of a-z, 0-9, - and _, a letter first")
 
 

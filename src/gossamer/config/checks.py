@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-_MEDIA_TYPE = re.compile(r"(\*/\*|[a-z0-9.+-]+/(\*|[a-z0-9.+-]+))")
+from gossamer.regex import compiled_later
+
+_MEDIA_TYPE = compiled_later(r"(\*/\*|[a-z0-9.+-]+/(\*|[a-z0-9.+-]+))")
 _LONGEST_OPTION = 100_000
-_PATTERN = re.compile(r"[^\s=,]+")
+_PATTERN = compiled_later(r"[^\s=,]+")
 LINK_KINDS = (
     "a",
     "applet",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gossamer.config.units import parse_size
+from gossamer.regex import compiled_later
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEK = frozenset(range(7))
-_SPAN = re.compile(r"([a-z]{3})(?:-([a-z]{3}))?")
-_TIMES = re.compile(r"(\d{1,2}):(\d\d)-(\d{1,2}):(\d\d)")
+_SPAN = compiled_later(r"([a-z]{3})(?:-([a-z]{3}))?")
+_TIMES = compiled_later(r"(\d{1,2}):(\d\d)-(\d{1,2}):(\d\d)")
 _DAY = 24 * 60
 EXPECTED = (
     "hours such as 08:00-18:00 rate=5, Mon-Fri 22:00-06:00 bandwidth=1MB or Sat,Sun pause: days and a time, "

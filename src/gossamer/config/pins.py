@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any, Final
 
 from gossamer.config.kinds import to_toml
+from gossamer.regex import compiled_later
 
 MOST_PINS: Final = 1000
 AGENT_NAME: Final = "up to 63 of a-z, 0-9 and -, a letter or a digit first"
 _LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_is_domain = re.compile(rf"\.?{_LABEL}(?:\.{_LABEL}){{0,9}}").fullmatch
-is_agent_name = re.compile(r"[a-z0-9][a-z0-9-]{0,62}").fullmatch
+_DOMAIN = compiled_later(rf"\.?{_LABEL}(?:\.{_LABEL}){{0,9}}")
+_AGENT = compiled_later(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,12 @@ def read_pins(table: Any) -> tuple[Pin, ...]:
     return tuple(Pin(rule, agent) for rule, agent in table.items())
 
 
+def is_agent_name(text: str) -> bool:
+    return _AGENT.fullmatch(text) is not None
+
+
 def check_pin(rule: str) -> None:
-    if not _is_domain(rule):
+    if not _DOMAIN.fullmatch(rule):
         raise ValueError(
             f"[partitions] {rule!r} is no domain: write .edu for all below edu, or example.org for that one"
         )

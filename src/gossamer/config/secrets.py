@@ -6,11 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from gossamer.config.kinds import Kind, Many
+from gossamer.regex import compiled_later
 
 if TYPE_CHECKING:
     from gossamer.config.options import Config
 
-_PROXY = re.compile(
+_PROXY = compiled_later(
     r"(?:https?|socks5h?)://(?:[!-.0-?A-~]*@)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})/?",
 )
 _PROXY_EXPECTED = (

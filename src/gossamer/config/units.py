@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import re
 
+from gossamer.regex import compiled_later
+
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES: dict[str, int] = {
     "": 1,
@@ -20,7 +22,7 @@ _SIZE_NAMES = {1000: "kB", 1024: "KiB", 1000**2: "MB", 1024**2: "MiB", 1000**3: 
 _NUMBER = r"\d+(?:\.\d*)?|\.\d+"
 _DURATION = re.compile(rf"(?:(?:{_NUMBER})\s*(?:ms|s|m|h|d)\s*)+", re.I)
 _DURATION_PART = re.compile(rf"({_NUMBER})\s*(ms|s|m|h|d)", re.I)
-_SIZE = re.compile(rf"({_NUMBER})\s*([kmgt]?i?b?)", re.I)
+_SIZE = compiled_later(rf"({_NUMBER})\s*([kmgt]?i?b?)", re.I)
 
 DURATION_EXPECTED = "a duration such as 10s, 250ms, 1.5m, 2h or 1d"
 SIZE_EXPECTED = "a size such as 512KiB, 2MB, 5M or 1Gi"

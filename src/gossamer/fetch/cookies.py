@@ -13,9 +13,10 @@ import msgspec
 
 from gossamer.model.domain import registered_domain, without_port
 from gossamer.model.url import host_of
+from gossamer.regex import compiled_later
 
-_SET = re.compile(rb"^set-cookie[ \t]*:[ \t]*([^\r\n]*)", re.I | re.M)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]").search
+_SET = compiled_later(rb"^set-cookie[ \t]*:[ \t]*([^\r\n]*)", re.I | re.M)
+_CONTROL = compiled_later(r"[\x00-\x1f\x7f]")
 _MOST_IN_RESPONSE = 50
 _MOST_PER_DOMAIN = 50
 _MOST_DOMAINS = 10_000
@@ -94,7 +95,7 @@ def _read(line: str, url: str, now: float) -> Cookie | None:
     if not equals:
         name, value = "", pair
     name, value = name.strip(), value.strip()
-    if not (name or value) or len(name) + len(value) > _LONGEST or _CONTROL(name + value) or not line.isascii():
+    if not (name or value) or len(name) + len(value) > _LONGEST or _CONTROL.search(name + value) or not line.isascii():
         return None
     given = {}
     for attribute in attributes:

@@ -15,10 +15,12 @@ from typing import Protocol
 import msgspec
 from isal import igzip_lib
 
-_TRANSFER = re.compile(rb"\ntransfer-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
-_CONTENT = re.compile(rb"\ncontent-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I).findall
-_CHUNK_SIZE = re.compile(rb"[ \t]*0*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n").match
-_TRAILERS = re.compile(rb"(?:[^\r\n][^\n]*\n)*+\r?\n").match
+from gossamer.regex import compiled_later
+
+_TRANSFER = compiled_later(rb"\ntransfer-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I)
+_CONTENT = compiled_later(rb"\ncontent-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I)
+_CHUNK_SIZE = compiled_later(rb"[ \t]*0*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_TRAILERS = compiled_later(rb"(?:[^\r\n][^\n]*\n)*+\r?\n")
 _LONGEST_CHUNK = 2**63 - 1
 _MOST_CHUNKS = 262_144  # more of them are there to keep us busy
 _MOST_LAYERS = 4
@@ -55,11 +57,11 @@ def decoded(head: bytes, raw: bytes, most: int) -> Decoded:
     if b"-encoding" not in head.lower():
         return Decoded(raw)
     result = Decoded(raw)
-    transfer = _names(_TRANSFER(head))
+    transfer = _names(_TRANSFER.findall(head))
     if b"chunked" in transfer:
         result = dechunked(raw)
         transfer.remove(b"chunked")
-    layers = _names(_CONTENT(head)) + transfer
+    layers = _names(_CONTENT.findall(head)) + transfer
     if len(layers) > _MOST_LAYERS:
         result.whole = False
         return result
@@ -75,13 +77,13 @@ def dechunked(raw: bytes) -> Decoded:
     body = BytesIO()
     at = 0
     for _ in range(_MOST_CHUNKS):
-        size_line = _CHUNK_SIZE(raw, at)
+        size_line = _CHUNK_SIZE.match(raw, at)
         size = _LONGEST_CHUNK + 1 if size_line is None else int(size_line[1], 16)
         if size_line is None or size > _LONGEST_CHUNK:
             return Decoded(body.getvalue() if at else raw, whole=False)
         at = size_line.end()
         if size == 0:
-            trailers = _TRAILERS(raw, at)
+            trailers = _TRAILERS.match(raw, at)
             if trailers is None:
                 return Decoded(body.getvalue(), whole=False)
             return Decoded(body.getvalue(), end=trailers.end())

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.ports import Ports
 from gossamer.fetch.resolver import Answer, Resolver, literal
 from gossamer.model import Fault, Page, Reason
+from gossamer.regex import compiled_later
 
 _MOST_ROUTES = 100_000
 _BROKEN = frozenset({Reason.CONNECT, Reason.TIMEOUT, Reason.TLS})
-_plain_name = re.compile(r"[a-z0-9_.-]+").fullmatch  # libcurl reads other things into some of the others, such as `*`
+_plain_name = compiled_later(r"[a-z0-9_.-]+")  # libcurl reads other things into some of the others, such as `*`
 
 
 class Told:
@@ -142,7 +142,7 @@ class Routes:
 
     def _from_answer(self, host: str, answer: Answer) -> Route:
         allowed = [address for address in answer.addresses if self._guard.allows(address)]
-        if len(allowed) > 1 and _plain_name(split_host(host)[0]):
+        if len(allowed) > 1 and _plain_name.fullmatch(split_host(host)[0]):
             return Route(host, addresses=allowed, until=answer.until, told=self._told)
         # A single one costs nothing when it stays the same; one that is not allowed is refused when it is connected to.
         return Route(host, _target((allowed or answer.addresses)[0], 0), until=answer.until)

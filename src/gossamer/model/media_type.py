@@ -6,15 +6,17 @@ import re
 
 import msgspec
 
+from gossamer.regex import compiled_later
+
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _ESSENCE = re.compile(rf"[ \t\r\n]*({_WORD}/{_WORD})[ \t\r\n]*(?:;|\Z)")
-_is_token = re.compile(_WORD).fullmatch
-_is_value = re.compile(r"[\t -~\x80-\xff]*").fullmatch
-_NAME = re.compile(r"[ \t\r\n]*([^;=]*)(=?)")
-_PLAIN_VALUE = re.compile(r"[^;]*")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)(?:"|(\\?)\Z)', re.S)
-_UP_TO_SEMICOLON = re.compile(r"[^;]*;?")
-_ESCAPED = re.compile(r"\\(.)", re.S)
+_TOKEN = compiled_later(_WORD)
+_VALUE = compiled_later(r"[\t -~\x80-\xff]*")
+_NAME = compiled_later(r"[ \t\r\n]*([^;=]*)(=?)")
+_PLAIN_VALUE = compiled_later(r"[^;]*")
+_QUOTED = compiled_later(r'"((?:[^"\\]|\\.)*)(?:"|(\\?)\Z)', re.S)
+_UP_TO_SEMICOLON = compiled_later(r"[^;]*;?")
+_ESCAPED = compiled_later(r"\\(.)", re.S)
 _PART_OF_LIST = re.compile(r'((?:[^",]|"(?:[^"\\]|\\.)*(?:"|\\?\Z))*)(,|\Z)', re.S)
 _WHITESPACE = " \t\r\n"
 
@@ -53,7 +55,7 @@ def parse_media_type(text: str) -> MediaType | None:
             if not value:
                 continue
         key = name[1].lower()
-        if _is_token(key) and _is_value(value) and key not in parameters:
+        if _TOKEN.fullmatch(key) and _VALUE.fullmatch(value) and key not in parameters:
             parameters[key] = value
     return MediaType(found[1].lower(), parameters)
 
@@ -90,6 +92,6 @@ def _next(pattern: re.Pattern[str], text: str, at: int) -> tuple[re.Match[str], 
 
 
 def _spelled(value: str) -> str:
-    if _is_token(value):
+    if _TOKEN.fullmatch(value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -8,9 +8,10 @@ from enum import StrEnum
 import msgspec
 
 from gossamer.model.heads import validators as validators_in
+from gossamer.regex import compiled_later
 
 # Lines whose name is none (spaces in it, nothing before the colon) are no headers; spaces before the colon are borne.
-_HEADER = re.compile(rb"^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
+_HEADER = compiled_later(rb"^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.M)
 
 
 class Reason(StrEnum):

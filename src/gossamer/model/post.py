@@ -9,25 +9,25 @@ no link can have a form sent, and none is ever taken for one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final
 
 from gossamer.model.url import normalize
+from gossamer.regex import compiled_later
 
 LONGEST_BODY: Final = 1900
 """Bytes: a query fits, and a URL with its body stays below the 4,096 that readers of URLs take."""
 
 METHOD: Final = "__wb_method=POST"
 _MARK: Final = "#" + METHOD
-_is_body = re.compile(r"(?:[A-Za-z0-9*._~+&=-]|%[0-9A-Fa-f]{2})*+").fullmatch
+_BODY = compiled_later(r"(?:[A-Za-z0-9*._~+&=-]|%[0-9A-Fa-f]{2})*+")
 
 
 def posted(url: str, body: str) -> str | None:
     """The URL of a request with this body (application/x-www-form-urlencoded) to `url`, which is normalised; None when
     the body is none, or too long.
     """
-    if "#" in url or len(body) > LONGEST_BODY or not _is_body(body):
+    if "#" in url or len(body) > LONGEST_BODY or not _BODY.fullmatch(body):
         return None
     return f"{url}{_MARK}&{body}" if body else url + _MARK
 

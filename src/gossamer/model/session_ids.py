@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from gossamer.regex import compiled_later
+
 _SESSION_NAMES = (
     "jsessionid",
     "jservsessionid[a-z]*",
@@ -139,13 +141,17 @@ def _beginnings() -> str:
     return "|".join(f"{letter}(?:{rest})" for letter, rest in zip(letters, rests, strict=True))
 
 
-# Nearly all queries hold none of these names: their beginnings, matched in lower case, tell so in half the time.
-_maybe = re.compile(f"[?&](?:{_beginnings()})").search
 # A segment of its own (ASP.NET, cookieless).
-_PATH_SEGMENT = re.compile(r"/\((?:[AFSX]\([^()/]*\))+\)(?=/)", re.I)
+_PATH_SEGMENT = compiled_later(r"/\((?:[AFSX]\([^()/]*\))+\)(?=/)", re.I)
 
 
 # The long patterns are made when first needed: they take 5 ms, and many a crawl meets no session id.
+@cache
+def _maybe() -> re.Pattern[str]:
+    """Nearly all queries hold none of the names: their beginnings, matched in lower case, tell so in half the time."""
+    return re.compile(f"[?&](?:{_beginnings()})")
+
+
 @cache
 def _parameter() -> re.Pattern[str]:
     names = "|".join(_SESSION_NAMES + _TRACKING_NAMES)
@@ -160,7 +166,7 @@ def _path_parameter() -> re.Pattern[str]:
 
 def strip_query(query: str) -> str:
     """`query` begins with "?"; so does the result, unless nothing is left. The order of what stays is kept."""
-    if _maybe(query.lower()) is None:
+    if _maybe().search(query.lower()) is None:
         return query
     kept = _parameter().sub("", query)[1:]
     return "?" + kept if kept else ""

@@ -23,6 +23,7 @@ from typing import Final
 import ada_url
 
 from gossamer.model.session_ids import strip_path, strip_query
+from gossamer.regex import compiled_later
 
 MAX_LENGTH: Final = 2083
 """The longest URL that all common clients and servers accept."""
@@ -49,13 +50,13 @@ _PLAIN_HOST = rf"(?:{_PLAIN_NAME}|(?:{_OCTET}\.){{3}}{_OCTET}(?=[/:]))"
 _PLAIN_PORT = r":(?!(?:80|443)/)(?:[1-9][0-9]{0,3}|[1-5][0-9]{4})(?=/)"
 _PLAIN_QUERY = r"\?[][A-Za-z0-9_~.:@!$()*+,;/?=&|-]+"
 _plain_url = re.compile(f"https?://{_PLAIN_HOST}(?:{_PLAIN_PORT})?/{_PLAIN}({_PLAIN_QUERY})?").fullmatch
-_plain_query = re.compile(_PLAIN_QUERY).fullmatch
-_plain_path = re.compile(f"/{_PLAIN}").fullmatch
+_plain_query = compiled_later(_PLAIN_QUERY)
+_plain_path = compiled_later(f"/{_PLAIN}")
 # `name`, `dir/name`, `./name`, `../../dir/`: group 1 is the way up. No colon in the first name: that would be a scheme.
-_plain_name = re.compile(rf"(?:\./|((?:\.\./)+))?(?![^/]*:){_PLAIN}").fullmatch
+_plain_name = compiled_later(rf"(?:\./|((?:\.\./)+))?(?![^/]*:){_PLAIN}")
 
-_escape = re.compile(r"%[0-9A-Fa-f]{2}")
-_stray_percent = re.compile(r"%(?![0-9A-Fa-f]{2})").search
+_escape = compiled_later(r"%[0-9A-Fa-f]{2}")
+_stray_percent = compiled_later(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = {
     f"%{code:02X}": chr(code) for code in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 }
@@ -104,7 +105,7 @@ class _Joiner:
             self.origin, _ = split(self.home)
             path = re.split("[?#]", href, maxsplit=1)[0].split("/", 3)[3]
             directory = "/" + path[: path.rfind("/") + 1]
-            if _plain_path(directory):
+            if _plain_path.fullmatch(directory):
                 self.directory = self.origin + directory
 
     def join_plain(self, reference: str) -> str | None:
@@ -112,17 +113,17 @@ class _Joiner:
         mark = reference.find("?")
         if mark < 0:
             return self._join_path(reference)
-        joined = self._join_path(reference[:mark]) if mark and _plain_query(reference, mark) else None
+        joined = self._join_path(reference[:mark]) if mark and _plain_query.fullmatch(reference, mark) else None
         return None if joined is None else joined + strip_query(reference[mark:])
 
     def _join_path(self, reference: str) -> str | None:
         if reference[:1] == "/":
-            return self.origin + reference if self.origin and _plain_path(reference) else None
+            return self.origin + reference if self.origin and _plain_path.fullmatch(reference) else None
         if not reference:
             return self.home
         if not self.directory:
             return None
-        name = _plain_name(reference)
+        name = _plain_name.fullmatch(reference)
         if name is None:
             return None
         if reference[0] != ".":
@@ -189,7 +190,7 @@ def _without_dot(host: str) -> str:
 
 
 def _unescaped(rest: str) -> str:
-    decode = not _stray_percent(rest)
+    decode = not _stray_percent.search(rest)
 
     def spelled(match: re.Match[str]) -> str:
         escape = match[0].upper()
@@ -210,8 +211,8 @@ def host_of(url: str) -> str:
 
 
 _HOST_LIKE = re.compile(r"(?:[^\s/:@?#\\.]+\.)*[^\s/:@?#\\.]+\.?(:[0-9]{1,5})?(?:[/?#].*)?", re.S)
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_LOCAL = re.compile(r"(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3})(?:[:/?#]|\Z)")
+_SCHEME = compiled_later(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_LOCAL = compiled_later(r"(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3})(?:[:/?#]|\Z)")
 
 
 def seed_url(text: str) -> str | None:

@@ -6,25 +6,26 @@ import re
 from typing import Final
 
 from gossamer.parse.limits import MAX_LINKS
+from gossamer.regex import compiled_later
 
 ROBOTS_NAMES: Final = frozenset(("robots", "gossamer"))
 """The meta elements that speak to us; what any of them forbids is forbidden."""
 
 # Whole words: nothing but a separator may stand beside them.
-_rule = re.compile(r"(?<![^ \t\n\f\r,;])(?:none|noindex|nofollow)(?![^ \t\n\f\r,;])").findall
+_rule = compiled_later(r"(?<![^ \t\n\f\r,;])(?:none|noindex|nofollow)(?![^ \t\n\f\r,;])")
 _BLANK: Final = r"[ \t\n\f\r]*+"
-_refresh = re.compile(
+_refresh = compiled_later(
     rf"{_BLANK}(?:[0-9]++|(?=\.))[0-9.]*+(?:{_BLANK}[;,]|[ \t\n\f\r]){_BLANK}"
     rf"(?:[uU][rR][lL]{_BLANK}={_BLANK})?+(?:\"([^\"]*)|'([^']*)|(.*))",
     re.S,
 )
-_candidate = re.compile(r"[ \t\n\f\r,]*+([^ \t\n\f\r]++)([^,(]*+(?:\([^)]*+\)?+[^,(]*+)*+)")
-_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
+_candidate = compiled_later(r"[ \t\n\f\r,]*+([^ \t\n\f\r]++)([^,(]*+(?:\([^)]*+\)?+[^,(]*+)*+)")
+_LANGUAGE: Final = compiled_later(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
 def robots_rules(content: str) -> tuple[bool, bool]:
     """(noindex, nofollow) of a robots meta element."""
-    words = set(_rule(content.lower()))
+    words = set(_rule.findall(content.lower()))
     none = "none" in words
     return none or "noindex" in words, none or "nofollow" in words
 

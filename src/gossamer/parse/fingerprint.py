@@ -14,6 +14,8 @@ from typing import Final
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
 
+from gossamer.regex import compiled_later
+
 _KEY: Final = 12  # bytes: of a thousand million pages no two have the same by accident
 _READ: Final = 64 * 1024  # bytes of a page that are looked at
 _LEAST: Final = 5  # words
@@ -22,7 +24,7 @@ _FEW: Final = 40  # words, each once
 _LANES: Final = (0, 16, 32, 48)
 
 # What is no text: scripts, styles, comments, tags. Possessive, so that no page is slow.
-_MARKUP: Final = re.compile(
+_MARKUP: Final = compiled_later(
     rb"<(?:script(?:[^<]++|<(?!/script))*+|style(?:[^<]++|<(?!/style))*+|!--(?:[^-]++|-(?!->))*+(?:-->)?+|[^>]*+>?)",
     re.I,
 )

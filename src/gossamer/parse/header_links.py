@@ -10,15 +10,16 @@ from urllib.parse import unquote
 from gossamer.model import Link
 from gossamer.model.url import normalize
 from gossamer.parse.directives import is_nofollow, refresh_target
+from gossamer.regex import compiled_later
 
 MAX_LINKS: Final = 1000
 _MAX_PARAMETERS: Final = 32
 _MAX_TEXT: Final = 512
 _QUOTED: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+'
 # A target, and its parameters up to a comma that is in no quoted string.
-_link = re.compile(rf'[^<]*+<([^>]*+)>([^",]*+(?:{_QUOTED}[^",]*+)*+)', re.S)
-_parameter = re.compile(rf"[^;\"]*+(?:;[ \t]*+)++([^ \t;=\"]++)[ \t]*+(?:=[ \t]*+({_QUOTED}|[^;]*+))?+", re.S)
-_escaped = re.compile(r"\\(.)", re.S)
+_link = compiled_later(rf'[^<]*+<([^>]*+)>([^",]*+(?:{_QUOTED}[^",]*+)*+)', re.S)
+_parameter = compiled_later(rf"[^;\"]*+(?:;[ \t]*+)++([^ \t;=\"]++)[ \t]*+(?:=[ \t]*+({_QUOTED}|[^;]*+))?+", re.S)
+_escaped = compiled_later(r"\\(.)", re.S)
 
 
 def header_links(headers: Iterable[tuple[str, str]], url: str) -> list[Link]:

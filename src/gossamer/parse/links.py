@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
@@ -13,6 +12,7 @@ from gossamer.model import Link
 from gossamer.model.url import normalize, resolve
 from gossamer.parse.directives import ROBOTS_NAMES, image_candidates, is_nofollow, keyword, refresh_target, robots_rules
 from gossamer.parse.limits import MAX_LINKS
+from gossamer.regex import compiled_later
 
 FOLLOWED: Final = frozenset(("a", "area", "frame", "iframe", "meta"))
 """The kinds that lead to pages; the others are parts of this one."""
@@ -22,7 +22,7 @@ _MAX_TEXT: Final = 512
 # many characters in all, and an image with a text is looked for among this many nodes.
 _ALL_TEXTS: Final = 4 * 1024 * 1024
 _NEAR: Final = 64
-_beyond_ascii = re.compile(r"[^\x00-\x7f]+")
+_beyond_ascii = compiled_later(r"[^\x00-\x7f]+")
 
 
 def collapse(text: str) -> str:

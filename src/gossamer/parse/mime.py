@@ -7,11 +7,14 @@ from enum import Enum
 from functools import lru_cache
 
 from gossamer.model.media_type import parse_media_type
+from gossamer.regex import compiled_later
 
 # Formats that servers send without a type; none of them is text.
-_BINARY = re.compile(rb"%PDF-|\x89PNG|GIF8|\xff\xd8\xff|PK\x03\x04|\x1f\x8b|RIFF|OggS|ID3|\x7fELF|\x00\x00\x01\x00|BZh")
-_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*<\?xml")
-_ROOT = re.compile(rb"(?:<[?!](?:--.*?--|[^>]*)>|[^<]++)*+<(?:[A-Za-z0-9_.-]+:)?([A-Za-z0-9_.-]+)", re.S)
+_BINARY = compiled_later(
+    rb"%PDF-|\x89PNG|GIF8|\xff\xd8\xff|PK\x03\x04|\x1f\x8b|RIFF|OggS|ID3|\x7fELF|\x00\x00\x01\x00|BZh"
+)
+_XML_START = compiled_later(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*<\?xml")
+_ROOT = compiled_later(rb"(?:<[?!](?:--.*?--|[^>]*)>|[^<]++)*+<(?:[A-Za-z0-9_.-]+:)?([A-Za-z0-9_.-]+)", re.S)
 
 
 class Reader(Enum):

@@ -15,6 +15,7 @@ from typing import Final
 from gossamer.parse.labels import encoding_of
 from gossamer.parse.references import unescape
 from gossamer.parse.tokens import COMMENT, DECLARATION, END, REST, any_of, ci, raw_text
+from gossamer.regex import compiled_later
 
 PRESCAN: Final = 1024
 READ: Final = 2 * PRESCAN
@@ -23,19 +24,19 @@ _LATE: Final = 64 * 1024
 """Heads longer than this are not searched to their end."""
 
 _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
-_tag = re.compile(rb"<(?:(!--)|(meta)[\t\n\f\r /]|/?[a-z][^\t\n\f\r >]*|([!/?]))", re.I)
+_tag = compiled_later(rb"<(?:(!--)|(meta)[\t\n\f\r /]|/?[a-z][^\t\n\f\r >]*|([!/?]))", re.I)
 # One attribute: the end of the tag, or a name with perhaps a value; group 5 is a quote that is never closed.
-_attribute = re.compile(
+_attribute = compiled_later(
     rb"[\t\n\f\r /]*+(?:(>)|([^\t\n\f\r />][^\t\n\f\r />=]*+)"
     rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([\"'])|([^\t\n\f\r >]*+)))?+)"
 )
-_charset = re.compile(
+_charset = compiled_later(
     rb"charset[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*)\"|'([^']*)'|([^\"'\t\n\f\r ;][^\t\n\f\r ;]*)|)", re.I
 )
-_xml = re.compile(rb"<\?xml([^>]*)>")
-_xml_encoding = re.compile(rb"encoding[\x00-\x20]*+=[\x00-\x20]*+(?:\"([^\"]+)\"|'([^']+)')")
+_xml = compiled_later(rb"<\?xml([^>]*)>")
+_xml_encoding = compiled_later(rb"encoding[\x00-\x20]*+=[\x00-\x20]*+(?:\"([^\"]+)\"|'([^']+)')")
 _RAW: Final = ("title", "script", "style", "noframes")
-_head_end = re.compile(rb"</" + ci("head") + END)
+_head_end = compiled_later(rb"</" + ci("head") + END)
 
 
 @cache

@@ -9,7 +9,9 @@ import re
 from html.entities import html5
 from typing import Final
 
-_reference = re.compile(r"&(?:#[xX]([0-9A-Fa-f]+);?|#([0-9]+);?|([A-Za-z][A-Za-z0-9]*)(;|(?!=)))")
+from gossamer.regex import compiled_later
+
+_reference = compiled_later(r"&(?:#[xX]([0-9A-Fa-f]+);?|#([0-9]+);?|([A-Za-z][A-Za-z0-9]*)(;|(?!=)))")
 # Numbers that mean windows-1252, and what no number can mean.
 _C1: Final = {code: bytes([code]).decode("cp1252", "replace") for code in range(0x80, 0xA0)}
 

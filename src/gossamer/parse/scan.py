@@ -8,7 +8,6 @@ three to that.
 
 from __future__ import annotations
 
-import re
 from codecs import BOM_UTF8
 from enum import Enum
 from typing import Any, Final
@@ -24,6 +23,7 @@ from gossamer.parse.mime import charset_label, essence
 from gossamer.parse.prescan import READ, xml_encoding
 from gossamer.parse.references import unescape
 from gossamer.parse.tokens import ATTRIBUTE
+from gossamer.regex import compiled_later
 
 try:
     from gossamer.parse import _links as compiled
@@ -37,11 +37,12 @@ _LONG: Final = 16 * 1024
 """An attribute value longer than this is left to the whole parser, which reads character references faster."""
 # Encodings in which a byte that looks like markup may be something else.
 _NOT_ASCII: Final = frozenset(("utf-16le", "utf-16be", "iso-2022-jp", "replacement"))
-_REPLACED: Final = re.compile(rb"iso-?2022|hz-gb|replacement")
-_declares_replaced = re.compile(rb"charset[\t\n\f\r =\"']*+(?:cs)?(?:" + _REPLACED.pattern + rb")").match
-_META: Final = re.compile(rb"robots|gossamer|refresh|2022|hz-gb|replacement|&")
-_attribute = re.compile(rb"[ \t\n\r\f/]*+" + ATTRIBUTE)
-_name = re.compile(rb"[a-z]+")
+_REPLACED_NAMES: Final = rb"iso-?2022|hz-gb|replacement"
+_REPLACED: Final = compiled_later(_REPLACED_NAMES)
+_declares_replaced = compiled_later(rb"charset[\t\n\f\r =\"']*+(?:cs)?(?:" + _REPLACED_NAMES + rb")")
+_META: Final = compiled_later(rb"robots|gossamer|refresh|2022|hz-gb|replacement|&")
+_attribute = compiled_later(rb"[ \t\n\r\f/]*+" + ATTRIBUTE)
+_name = compiled_later(rb"[a-z]+")
 
 
 class Found(msgspec.Struct, gc=False):
@@ -83,7 +84,7 @@ def may_scan_here(body: bytes, head: int) -> bool:
     start = body[:head].lower()
     position = start.find(b"charset")
     while position >= 0:
-        if _declares_replaced(start, position):
+        if _declares_replaced.match(start, position):
             return False
         position = start.find(b"charset", position + 1)
     return True

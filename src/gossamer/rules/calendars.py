@@ -13,6 +13,8 @@ from functools import cached_property
 from time import gmtime
 from typing import Final
 
+from gossamer.regex import compiled_later
+
 _FIRST: Final = 1970
 _AHEAD: Final = 2  # years
 _LONGEST: Final = 400  # characters of a URL that is looked at closely: calendars have short ones
@@ -30,7 +32,7 @@ _DATE_NAMES: Final = (
     r"(?:(?:cal|event|view|show|start|current|tribe-bar|selected)[a-z]*[_-]?)?(?:date|day|month|week)|m|ym|dt|when"
 )
 
-_numbers_in = re.compile(r"[/=]([12]\d{3})").findall
+_YEAR = compiled_later(r"[/=]([12]\d{3})")
 _Search = Callable[[str, int], re.Match[str] | None]
 
 
@@ -61,7 +63,7 @@ class Calendars:
 
     def lead_beyond(self, url: str, path: int) -> bool:
         """Whether this normalised URL, whose path begins at `path`, is such a page."""
-        for year in _numbers_in(url, path):
+        for year in _YEAR.findall(url, path):
             if year not in self._usual:
                 return len(url) <= _LONGEST and self._dates.in_url(url, path)
         return False

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from gossamer.model import Visit
+from gossamer.regex import compiled_later
 
 FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 XML = frozenset({"text/xml", "application/xml"})  # it takes a look inside
 _NEVER = ("image/", "audio/", "video/", "font/")
-_sitemap_name = re.compile(r"/[^/?]*sitemap[^/?]*\.(?:xml|txt)(?:\.gz)?", re.I).fullmatch
+_sitemap_name = compiled_later(r"/[^/?]*sitemap[^/?]*\.(?:xml|txt)(?:\.gz)?", re.I)
 
 
 def may_be_source(visit: Visit, content_type: str) -> bool:
@@ -25,4 +26,4 @@ def may_be_source(visit: Visit, content_type: str) -> bool:
 def named_as_sitemap(url: str) -> bool:
     """By the last part of its path, such as sitemap-3.xml.gz: then it may be compressed, or plain text."""
     path = url.partition("?")[0]
-    return _sitemap_name(path, path.rfind("/")) is not None
+    return _sitemap_name.fullmatch(path, path.rfind("/")) is not None

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from typing import Final
 
+from gossamer.regex import compiled_later
+
 # Search forms with every field of a catalogue filled in have some thirty parameters.
 MAX_PARAMETERS: Final = 40
 # Lists of choices are written as one parameter many times: ten kinds of a product, the states of a bug.
@@ -17,7 +19,7 @@ _ESCAPED: Final = "%2525"
 _AMPERSANDS: Final = "amp;amp;amp;"  # a page that escapes its links once more each time
 
 # The first parameter of a URL, also of one that is a value in another, escaped any number of times.
-_first_names = re.compile(r"(?:\?|%(?:25){0,8}3F)([\w.~\[\]-]{1,64})(?:=|%(?:25){0,8}3D)", re.I).findall
+_first_name = compiled_later(r"(?:\?|%(?:25){0,8}3F)([\w.~\[\]-]{1,64})(?:=|%(?:25){0,8}3D)", re.I)
 
 
 def explodes(query: str) -> bool:
@@ -35,7 +37,7 @@ def _is_within_itself(query: str) -> bool:
         return True
     if query.count("?") + query.count("%3F") + query.count("%253F") < _MOST_WITHIN:
         return False
-    names = Counter(_first_names("?" + query))
+    names = Counter(_first_name.findall("?" + query))
     return max(names.values(), default=0) > _MOST_WITHIN
 
 

@@ -12,10 +12,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gossamer.regex import compiled_later
+
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 # Everything but the unreserved and the reserved characters of RFC 3986; of the latter `*` and `$` are caught as well.
 _odd = re.compile(rb"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~:/?#\[\]@!&'()+,;=%-]")
-_delimiter_escape = re.compile(r"%(?:3A|2F|3F|23|5B|5D|40)")
+_delimiter_escape = compiled_later(r"%(?:3A|2F|3F|23|5B|5D|40)")
 
 _NO_RULE: Final = 1
 _FEW: Final = 16  # prefixes that are compared one by one, where there is nothing but prefixes

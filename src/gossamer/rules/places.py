@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-_numbers = re.compile(r"[0-9]+")
+from gossamer.regex import compiled_later
+
+_numbers = compiled_later(r"[0-9]+")
 
 
 def place_here(path: str) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from gossamer.model import Change
+from gossamer.regex import compiled_later
 from gossamer.rules.change_rate import DAY
 from gossamer.rules.policy import USUAL_PRIORITY
 
@@ -17,8 +18,8 @@ _NEWS_WORTH: Final = 4.0  # what a new page is worth that is found on it; until 
 _EIGHTHS: Final = 8
 _MOST_BELIEVED: Final = 30 * DAY  # of what servers say of the future and the past
 _HALF: Final = 0.5  # as much of it counts as if it had been seen
-_max_age = re.compile(r"(?<![a-z-])max-age\s*+=\s*+\"?+([0-9]{1,10})", re.I).search
-_says_nothing = re.compile(r"(?<![a-z-])no-(?:cache|store)(?![a-z])", re.I).search
+_max_age = compiled_later(r"(?<![a-z-])max-age\s*+=\s*+\"?+([0-9]{1,10})", re.I)
+_says_nothing = compiled_later(r"(?<![a-z-])no-(?:cache|store)(?![a-z])", re.I)
 
 FOR_GOOD: Final = frozenset({301, 308, 410})
 """Statuses that are believed at once when a page has become that; others may pass."""
@@ -62,7 +63,7 @@ def said_to_hold(cache_control: str | None, last_modified: str | None, now: floa
     it may be kept, and of how long ago it says that it was changed.
     """
     found = 0.0
-    if cache_control and not _says_nothing(cache_control) and (told := _max_age(cache_control)):
+    if cache_control and not _says_nothing.search(cache_control) and (told := _max_age.search(cache_control)):
         found += min(float(told[1]), _MOST_BELIEVED)
     modified = moment_of(last_modified)
     if modified:

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from gossamer.model.url import MAX_LENGTH, resolve
+from gossamer.regex import compiled_later
 from gossamer.rules.path_rules import PathRules, canonical_pattern
 
 MAX_BYTES: Final = 500 * 1024
@@ -46,7 +47,7 @@ _FIELDS = {
 }
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xef\xbb", b"\xef")
 _identifier = re.compile(rb"[A-Za-z_-]+")
-_number = re.compile(rb"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
+_number = compiled_later(rb"[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9}")
 _product = re.compile(r"([A-Za-z_-]+)(?:/| \(|\Z)")
 
 
@@ -210,7 +211,7 @@ def robots_from_status(status: int | None, body: bytes, agent: str) -> Robots:
     return Robots.parse(body, agent) if status < 300 else ALLOW_ALL
 
 
-_after_authority = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://)?[^/?;#]*([^#]*)")
+_after_authority = compiled_later(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://)?[^/?;#]*([^#]*)")
 
 
 def path_of(url: str) -> str:

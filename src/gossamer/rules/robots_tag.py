@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-_TAG = re.compile(rb"\nx-robots-tag[ \t]*:[ \t]*([^\r\n]*)", re.I)
+from gossamer.regex import compiled_later
+
+_TAG = compiled_later(rb"\nx-robots-tag[ \t]*:[ \t]*([^\r\n]*)", re.I)
 # A name with a colon after it is a crawler's, unless it is a rule that takes a value.
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
-_NAMED = re.compile(r"\s*([A-Za-z0-9_-]+)\s*:(.*)", re.S)
+_NAMED = compiled_later(r"\s*([A-Za-z0-9_-]+)\s*:(.*)", re.S)
 
 
 def robots_tag(head: bytes, agent: str) -> tuple[bool, bool]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import os
-import re
 from calendar import timegm
 from collections.abc import Iterator
 from functools import lru_cache
@@ -16,13 +15,14 @@ import msgspec
 
 from gossamer.model import Locator
 from gossamer.model.post import plain, posted
+from gossamer.regex import compiled_later
 from gossamer.store.cdxj import REVISIT, quoted
 from gossamer.store.reader import directories_of
 from gossamer.store.store import StorePosition
 from gossamer.store.warc import spelled
 from gossamer.store.writer import Position, cdxj_name, file_name
 
-_NUMBERED = re.compile(r"gossamer-(\d{5,})\.cdxj")
+_NUMBERED = compiled_later(r"gossamer-(\d{5,})\.cdxj")
 _BLOCK = 256 << 10  # bytes of CDXJ read at a time
 LONGEST_LINE = 1 << 20  # a longer one is none
 _TAIL = 150  # bytes at the end of a line by which it is known again; every line is longer

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from urllib.parse import quote, unquote_plus
 
 from gossamer.model.post import METHOD, body_of, plain
+from gossamer.regex import compiled_later
 from gossamer.store.warc import spelled
 
 Entry = tuple[str, float, str | None, int, bytes, int, int, str]
@@ -17,7 +18,7 @@ Entry = tuple[str, float, str | None, int, bytes, int, int, str]
 REVISIT = "warc/revisit"
 """What the type of a page is called whose payload is in another record."""
 
-_WWW = re.compile(r"^www\d*\.")
+_WWW = compiled_later(r"^www\d*\.")
 _KEPT = "".join(chr(code) for code in range(33, 127) if chr(code) not in "#%")
 _NEEDS_ESCAPE = re.compile(r"[^ !#-\[\]-~]").search
 

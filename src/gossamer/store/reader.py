@@ -14,6 +14,7 @@ import msgspec
 from isal import isal_zlib
 
 from gossamer.model import Locator
+from gossamer.regex import compiled_later
 from gossamer.store.store import StorePosition
 from gossamer.store.warc import FORM, read_digest
 from gossamer.store.writer import file_name
@@ -21,9 +22,9 @@ from gossamer.store.writer import file_name
 _GZIP = 31
 _MOST_OPEN = 16  # files
 _LONGEST_HEAD = 256 << 10  # bytes of a record beside its payload: WARC headers, status line, HTTP headers
-_FIELD = re.compile(rb"^([A-Za-z-]++):[ \t]*+([^\r\n]*+)\r?$", re.M)
+_FIELD = compiled_later(rb"^([A-Za-z-]++):[ \t]*+([^\r\n]*+)\r?$", re.M)
 _FORM = FORM.lower().encode()
-_STATUS = re.compile(rb"HTTP/[0-9.]+ +([0-9]{3})")
+_STATUS = compiled_later(rb"HTTP/[0-9.]+ +([0-9]{3})")
 
 
 class Record(msgspec.Struct, gc=False):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -14,6 +13,7 @@ import msgspec
 from gossamer.config import StoreConfig
 from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.model import Page
+from gossamer.regex import compiled_later
 from gossamer.store.cdxj import REVISIT, Entry, Lines
 from gossamer.store.warc import RecordWriter
 
@@ -22,7 +22,7 @@ _FLUSH = 1 << 20  # bytes gathered before they are handed to the file
 _PIECES = min(os.sysconf("SC_IOV_MAX"), 1024)  # in one call
 
 
-_NUMBERED = re.compile(r"gossamer-(\d{5,})\.(?:warc\.gz|cdxj)")
+_NUMBERED = compiled_later(r"gossamer-(\d{5,})\.(?:warc\.gz|cdxj)")
 
 
 def _write(file: BinaryIO, pieces: list[bytes]) -> None:
