@@ -1,5 +1,16 @@
-"""`python -m gossamer` is the command `gossamer`."""
+"""The command `gossamer`, which is `python -m gossamer` as well."""
 
-from gossamer.cli import main
+from __future__ import annotations
 
-main()
+import gc
+
+
+def main() -> None:
+    gc.disable()  # until a command is loaded: nothing of what that takes is garbage, and looking for some takes time
+    from gossamer.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

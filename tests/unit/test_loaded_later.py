@@ -65,3 +65,16 @@ for _, pattern in patterns:
     pattern.pattern
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_garbage_is_looked_for_again_when_a_command_is_loaded() -> None:
+    code = """
+import gc, sys
+from gossamer.__main__ import main
+sys.argv = ["gossamer", "crawl", "--help"]
+try:
+    main()
+finally:
+    assert gc.isenabled() and gc.get_freeze_count() > 1000
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -56,7 +57,11 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
         assert name is not None
-        return name, load_command(name), rest
+        command = load_command(name)
+        if not gc.isenabled():  # by who has started the program
+            gc.freeze()
+            gc.enable()
+        return name, command, rest
 
 
 def application() -> click.Group:
