@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from crawling import NAMES, crawl
 from sample_apps import Asker, Failing, Walker
@@ -114,7 +115,7 @@ def test_records_are_read_back_up_to_the_last_commit(tmp_path: Path, web: TinyWe
 
 def test_records_are_read_back_from_parquet(tmp_path: Path, web: TinyWeb) -> None:
     home = tmp_path / "c"
-    crawled(home, [SEED], web, replace(app("walker", "Walker", most=3), format="parquet"))
+    crawled(home, [SEED], web, msgspec.structs.replace(app("walker", "Walker", most=3), format="parquet"))
     assert not list(folder_of(home, "walker").glob("*.jsonl"))
     assert list(gossamer.records(home, "walker")) == [
         {"url": f"http://a.test/{page}", "seen": page + 1} for page in range(4)
@@ -242,7 +243,7 @@ def test_one_that_fails_is_stopped_and_shown_and_the_others_go_on(
     tmp_path: Path, web: TinyWeb, rule: AppRule, why: str
 ) -> None:
     if rule.options == json.dumps({"letter": "", "pages": 0}):
-        rule = replace(rule, options=json.dumps({"letter": "0|/", "pages": 0}))
+        rule = msgspec.structs.replace(rule, options=json.dumps({"letter": "0|/", "pages": 0}))
     notices: list[str] = []
     summary = crawled(tmp_path / "c", [SEED], web, rule, app("walker", "Walker", most=5), notices=notices)
     assert summary.reason == "complete"

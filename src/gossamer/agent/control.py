@@ -12,6 +12,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from gossamer.agent.application import Request
 from gossamer.agent.audit import record
 from gossamer.agent.crawl_dir import CrawlDir
@@ -253,6 +255,6 @@ def _with_priority(config: Config, host: str, priority: int | None) -> tuple[Hos
     """
     own = _rule(config, host)
     if own is not None:
-        return tuple(replace(rule, priority=priority) if rule is own else rule for rule in config.hosts)
+        return tuple(msgspec.structs.replace(rule, priority=priority) if rule is own else rule for rule in config.hosts)
     held = next((rule for rule in config.hosts if fnmatchcase(host, rule.pattern)), HostRule(""))
-    return (replace(held, pattern=host, priority=priority), *config.hosts)
+    return (msgspec.structs.replace(held, pattern=host, priority=priority), *config.hosts)

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from gossamer.agent.agent import Agent
 from gossamer.agent.app_thread import AppThread
 from gossamer.agent.application import Application, made
@@ -138,7 +140,7 @@ def _rules(rules: Sequence[AppRule], named: Mapping[str, Application]) -> list[A
     for name, application in named.items():
         rule = known.get(name) or AppRule(name)
         application.post = application.post or rule.post
-        found.append(replace(rule, post=application.post))
+        found.append(msgspec.structs.replace(rule, post=application.post))
     return found
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import resource
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from gossamer.config import Config
 
@@ -23,8 +25,7 @@ _FEW_CONNECTIONS = 16  # memory that may become short is no reason to go below t
 _LITTLE_DISK = 500_000_000  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """What the machine has; None where it does not say."""
 
     soft: int | None = None  # limits of file descriptors
@@ -34,8 +35,7 @@ class Facts:
     disk: int | None = None  # bytes free
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     connections: int
     descriptors: int | None  # the soft limit to set; None: leave it
     notices: tuple[str, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+import msgspec
 
 from gossamer.config.checks import check_regex, nearest
 from gossamer.config.kinds import Choice, Decimal, Duration, Kind, Size, to_toml
@@ -71,8 +72,7 @@ def _inline(value: object) -> str:
     return to_toml(value)
 
 
-@dataclass(frozen=True, slots=True)
-class AppRule:
+class AppRule(msgspec.Struct, frozen=True):
     """One application; or, without `run`, another program that asks for pages over HTTP under this name; or what the
     crawl does by itself (`links`, `recrawl`), of which only the share is said.
     """
@@ -188,7 +188,7 @@ def with_apps(rules: tuple[AppRule, ...], given: Iterable[AppRule]) -> tuple[App
     """Those of the same name are replaced."""
     found = {rule.name: rule for rule in rules}
     for rule in given:
-        found[rule.name] = replace(rule)
+        found[rule.name] = rule
     check_app_rules(found.values())
     return tuple(found.values())
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from gossamer.config.kinds import Choice, Duration, Kind, Switch, Whole
 from gossamer.config.secrets import Headers, Login, ProxyUrl
 from gossamer.config.tables import Checked, check_intervals, named, read_tables, write_tables
 
 
-@dataclass(frozen=True, slots=True)
-class HostRule:
+class HostRule(msgspec.Struct, frozen=True):
     """What holds for hosts whose name matches `pattern`; None and 0 leave it as it is for all hosts."""
 
     pattern: str
@@ -23,10 +23,17 @@ class HostRule:
     duplicates: str = ""
     min_interval: float = 0.0
     max_interval: float = 0.0
-    proxy: str | None = field(default=None, repr=False)
-    user: str = field(default="", repr=False)
-    headers: tuple[str, ...] = field(default=(), repr=False)
+    proxy: str | None = None
+    user: str = ""
+    headers: tuple[str, ...] = ()
     cookies: bool | None = None
+
+    def __repr__(self) -> str:
+        shown = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in _SECRET]
+        return f"HostRule({', '.join(shown)})"
+
+
+_SECRET = ("proxy", "user", "headers")  # are left out where settings are printed
 
 
 _ZERO_SAYS_SOMETHING = ("delay", "priority", "proxy", "cookies")

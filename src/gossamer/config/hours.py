@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gossamer.config.units import parse_size
 from gossamer.regex import compiled_later
@@ -19,8 +20,7 @@ EXPECTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Hours:
+class Hours(msgspec.Struct, frozen=True):
     """From minute `start` to minute `end` of the day, on these days (0 is Monday); over midnight if it ends earlier.
 
     A cap that is None is the crawl's own; 0 is no cap.

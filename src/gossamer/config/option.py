@@ -6,14 +6,15 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
+import msgspec
+
 from gossamer.config.kinds import Kind
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True):
     """The documentation of an option. `once` options hold for one run and are not taken over by the next; `live` ones
     may be changed while the crawl runs; `local` ones may differ between agents of a crawl.
     """

@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import msgspec
+
 from gossamer.config.apps import AppRule
 from gossamer.config.hosts import HostRule
 from gossamer.config.option import Option, Settings, settings
@@ -69,6 +71,6 @@ OPTIONS: dict[str, Option] = {
     for section, cls in SECTIONS.items()
     for field in dataclasses.fields(cls)
     for option in [
-        dataclasses.replace(field.metadata["option"], default=field.default, section=section, key=field.name)
+        msgspec.structs.replace(field.metadata["option"], default=field.default, section=section, key=field.name)
     ]
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from gossamer.config.kinds import to_toml
 from gossamer.regex import compiled_later
@@ -15,8 +16,7 @@ _DOMAIN = compiled_later(rf"\.?{_LABEL}(?:\.{_LABEL}){{0,9}}")
 _AGENT = compiled_later(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(msgspec.Struct, frozen=True):
     """`pattern` is `.edu` for all registered domains below edu, or one of them."""
 
     pattern: str

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gossamer.config.checks import check_regex
 from gossamer.config.kinds import Duration, Kind, Whole
 from gossamer.config.tables import Checked, check_intervals, named, read_tables, write_tables
 
 
-@dataclass(frozen=True, slots=True)
-class UrlRule:
+class UrlRule(msgspec.Struct, frozen=True):
     """What holds for URLs in which `pattern` is found; None and 0 leave it as it is for all."""
 
     pattern: str
