@@ -67,6 +67,18 @@ for _, pattern in patterns:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_a_plain_crawl_does_not_wait_for_what_few_crawls_need() -> None:
+    code = """
+import sys
+import gossamer.agent.crawl, gossamer.cli.crawl, gossamer.cli.plain
+ours = "agent.app_note agent.index_status cluster rules.strategy store.reader".split()
+others = "ada_url calendar html.entities json secrets shlex".split()
+loaded = {*others, *(f"gossamer.{name}" for name in ours)} & sys.modules.keys()
+assert not loaded, loaded
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_garbage_is_looked_for_again_when_a_command_is_loaded() -> None:
     code = """
 import gc, sys

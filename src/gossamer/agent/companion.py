@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -112,6 +111,8 @@ class Companion:
         """
         with suppress(OSError):
             if self._log.stat().st_size > _LONGEST_LOG:
+                import shutil
+
                 shutil.copyfile(self._log, self._log.with_suffix(".log.1"))
                 os.truncate(self._log, 0)
 

@@ -27,7 +27,6 @@ from gossamer.agent.running_app import RunningApp, app_figures, is_behind
 from gossamer.agent.settings import LiveSettings
 from gossamer.agent.spool import Spool
 from gossamer.agent.supervisor import read_beside, supervised
-from gossamer.cluster.ending import ended
 from gossamer.config import Config, adopted, live_changes, load
 from gossamer.errors import ConfigError, GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
@@ -250,6 +249,8 @@ class Crawl:
             for task in beside:
                 task.cancel()
         if membership is not None:
+            from gossamer.cluster.ending import ended
+
             await ended(beside)
             await membership.leave()
         last = agent.progress(reason)

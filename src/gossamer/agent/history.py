@@ -7,7 +7,7 @@ commit some dozens of bytes more.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HISTORY: Final = "history "  # in the frontier, before the number of a ring and of a slot
 
 
-class Ring(NamedTuple):
+class Ring(msgspec.Struct, frozen=True):
     step: int  # seconds between two samples
     slots: int
 
@@ -51,9 +51,6 @@ class Sample(msgspec.Struct, array_like=True, gc=False):
     unmodified: int = 0  # of these were answered without a body
     gone: int = 0  # pages that are there no more
     freshness: float = 1.0  # estimated share of copies that are what their servers show, at that moment
-
-
-_decode = msgspec.msgpack.Decoder(Sample).decode
 
 
 def sample_of(statistics: Statistics, counts: Counts, now: float, fresh: Progress | None = None) -> Sample:
@@ -113,5 +110,6 @@ def _slot(ring: int, turn: int) -> str:
 
 def read_history(frontier: FrontierReader, rings: Iterable[int] = range(len(RINGS))) -> list[Sample]:
     """What these rings hold, the oldest first. Times may be far apart where no crawl ran."""
-    found = [_decode(value) for number in rings for value in frontier.metas(f"{HISTORY}{number} ")]
+    decode = msgspec.msgpack.Decoder(Sample).decode
+    found = [decode(value) for number in rings for value in frontier.metas(f"{HISTORY}{number} ")]
     return sorted({sample.at: sample for sample in found}.values(), key=lambda sample: sample.at)

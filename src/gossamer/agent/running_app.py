@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from gossamer.agent.app_note import AppNote, folder_of, read_note
 from gossamer.agent.asked import Party
 from gossamer.agent.progress import AppFigures
 from gossamer.errors import DamagedError
 from gossamer.store import StorePosition
+
+if TYPE_CHECKING:
+    from gossamer.agent.app_note import AppNote
 
 
 class RunningApp(Protocol):
@@ -59,6 +61,8 @@ def at_rest(figures: Mapping[str, AppFigures], home: Path) -> dict[str, AppFigur
 
 def noted(home: Path, name: str) -> tuple[AppNote, str]:
     """The note of an application, and, for people, why it was stopped."""
+    from gossamer.agent.app_note import AppNote, folder_of, read_note  # few crawls have applications
+
     try:
         note = read_note(folder_of(home, name))
     except DamagedError as error:

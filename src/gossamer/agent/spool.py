@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -59,7 +58,7 @@ class Spool:
     def send(self, command: Command) -> str:
         """Durable when this returns; gives the command's id."""
         self._make()
-        command.id = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
+        command.id = f"{time.time_ns():020d}-{os.urandom(4).hex()}"
         try:
             self._write(f"{command.id}.json", msgspec.json.encode(command))
         except OSError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from bisect import bisect_left
-from typing import NamedTuple
 
 import msgspec
 
@@ -60,7 +59,7 @@ class Statistics(msgspec.Struct):
         return classes
 
 
-class _Reading(NamedTuple):
+class _Reading(msgspec.Struct, frozen=True):
     at: float
     pages: int
     bytes: int

@@ -7,12 +7,14 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gossamer.config import StrategyConfig, strategy_option
 from gossamer.config.checks import nearest
 from gossamer.errors import ConfigError
-from gossamer.rules.strategy import Strategy
+
+if TYPE_CHECKING:
+    from gossamer.rules.strategy import Strategy
 
 USUAL: Final = "breadth-first"
 ENTRY_POINTS: Final = "gossamer.strategies"
@@ -35,6 +37,8 @@ def strategy_of(config: StrategyConfig) -> Strategy | None:
         if given:
             raise ConfigError(f"--strategy-option {next(iter(given))}: breadth-first has no options; give --strategy")
         return None
+    from gossamer.rules.strategy import Strategy
+
     found = _found(name)
     options = _read(name, found, given)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -142,7 +141,6 @@ def crawl(
         return crawl_together(context.obj or sys.argv[1:], urls, settings, kept, directory, as_json)
     from gossamer import agent
     from gossamer.agent.progress import Progress
-    from gossamer.agent.running_app import at_rest
     from gossamer.agent.supervisor import obey_leash, on_leash
 
     supervised = on_leash()
@@ -177,6 +175,8 @@ def crawl(
     ended = progress.last is not None and not progress.last.running
     whole = progress.last if ended and progress.last else summary
     if running and isinstance(whole, Progress):
+        from gossamer.agent.running_app import at_rest
+
         whole.apps = at_rest(whole.apps, directory)
     if supervised:  # who started this says the rest
         sys.stdout.buffer.write(handed_over(whole))
@@ -306,6 +306,8 @@ def notes(config: Config) -> list[str]:
 
 def resume_command(arguments: Sequence[str]) -> str:
     """The same command; standard input has been read and is not there a second time."""
+    import shlex
+
     return shlex.join(["gossamer", *(argument for argument in arguments if argument != "-")])
 
 

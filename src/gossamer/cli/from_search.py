@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import closing
 from pathlib import Path
 
@@ -24,6 +23,8 @@ def found_seeds(query: str, directory: Path, count: int) -> tuple[str, ...]:
             if len(found) >= count:
                 break
     if not found:
+        import shlex
+
         asked = shlex.quote(query)
         raise SeedError(
             f"--from-search: nothing in the index of {directory} matches {query[:200]!r}. Try other words, give a SEED "

@@ -6,11 +6,13 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from gossamer.agent.index_status import IndexStatus
 from gossamer.agent.progress import AppFigures, Progress, Summary
 from gossamer.cli.numbers import count, rate, share, size, span
+
+if TYPE_CHECKING:
+    from gossamer.agent.index_status import IndexStatus
 
 ENDS = {
     "complete": "complete: every URL in scope has been visited",

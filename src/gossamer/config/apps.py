@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -47,6 +46,8 @@ class _Table(Kind[str]):
     """Values of any names, handed to the application as they are; kept as JSON, so that settings stay unchangeable."""
 
     def read(self, value: object) -> str:
+        import json  # few crawls have applications
+
         if isinstance(value, str):  # as it is kept
             value = json.loads(value)
         if not isinstance(value, dict):
@@ -60,6 +61,8 @@ class _Table(Kind[str]):
         return text
 
     def write(self, value: str) -> str:
+        import json
+
         return _inline(json.loads(value))
 
 
@@ -202,6 +205,8 @@ def _read(key: str, text: str) -> Any:
 
 def _plain(text: str) -> object:
     """A number, true or false, or else a text."""
+    import json
+
     try:
         value = json.loads(text)
     except ValueError:

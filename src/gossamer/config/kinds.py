@@ -6,12 +6,13 @@ back equal. `ValueError` says only what is expected, and which item of a list is
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Generic, TypeVar
+
+import msgspec
 
 from gossamer.config.checks import nearest
 from gossamer.config.units import (
@@ -236,8 +237,12 @@ class Many(Kind[tuple[str, ...]]):
 
 
 def to_toml(value: object) -> str:
-    """JSON's texts, numbers and lists are TOML's, but for DEL, which TOML wants escaped."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """JSON's texts are TOML's, but for DEL, which TOML wants escaped."""
+    if isinstance(value, str):
+        return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return f"[{', '.join(map(to_toml, value))}]"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _check_encodable(text: str) -> None:

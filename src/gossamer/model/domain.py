@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from pathlib import Path
 
-from ada_url import idna_to_ascii
 from publicsuffixlist import PSLFILE
 from xxhash import xxh3_64_intdigest
 
@@ -41,6 +40,8 @@ def _suffixes() -> dict[str, bool]:
 
 
 def _in_punycode(rule: str) -> str:
+    from ada_url import idna_to_ascii  # takes 3 ms, and addresses need no suffixes
+
     # Label by label: a `*` is no part of a name.
     return ".".join(label if label.isascii() else idna_to_ascii(label).decode() for label in rule.split("."))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable
@@ -46,7 +45,11 @@ def _form_key(url: str, body: str) -> str:
 
 
 def quoted(text: str) -> str:
-    return json.dumps(text) if _NEEDS_ESCAPE(text) else f'"{text}"'
+    if not _NEEDS_ESCAPE(text):
+        return f'"{text}"'
+    import json  # few URLs need it
+
+    return json.dumps(text)
 
 
 def mime_of(content_type: str | None) -> str:
