@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -386,4 +386,5 @@ def _full(path: Path) -> DiskFullError:
 
 def _is_full(path: Path) -> bool:
     """The first error can fall to a thread of RocksDB's own; whoever writes next is told only that there was one."""
-    return shutil.disk_usage(path).free < _ROOM
+    disk = os.statvfs(path)
+    return disk.f_bavail * disk.f_frsize < _ROOM

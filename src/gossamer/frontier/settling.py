@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Callable
 
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
@@ -48,7 +48,8 @@ class Settling:
         self._schedule = schedule
         self._counts = counts
         self._revisits = revisits
-        self._random = random.Random(now)  # noqa: S311 - jitter
+        self._seed = now
+        self._jitter: Callable[[], float] | None = None  # made when a host fails first
         self.turns = turns(schedule, roster.hosts, database.visits, counts, roster.touch, self.offer)
 
     def settle_page(
@@ -319,7 +320,11 @@ class Settling:
     def back_off(self, host: HostQueue, failures: int, now: float) -> None:
         host.burst = 0
         host.failed_at = now
-        host.due = now + self.policy.back_off(failures, host.delay, self._random.random())
+        if self._jitter is None:
+            from random import Random
+
+            self._jitter = Random(self._seed).random  # noqa: S311
+        host.due = now + self.policy.back_off(failures, host.delay, self._jitter())
 
     def release(self, host: HostQueue, now: float, address: str = "", visit: Visit | None = None) -> None:
         """`visit`: one that brought no page."""
