@@ -27,7 +27,7 @@ from gossamer.fetch.guard import Guard
 from gossamer.fetch.ports import Ports
 from gossamer.fetch.resolver import Answer, Resolver, ShortageError, literal
 from gossamer.fetch.route import Route, Routes, split_host
-from gossamer.fetch.transfer import Limits, Transfer
+from gossamer.fetch.transfer import Limits, Transfer, compiled
 from gossamer.model import Fault, Page, Reason, Visit
 from gossamer.model.domain import is_public_name
 from gossamer.model.url import host_of
@@ -136,11 +136,17 @@ class Fetcher:
         if self._fence is not None and self._is_over():
             self._broken.append(visit)
             return
+        now = self._clock()
+        if (
+            compiled is not None
+            and self._usual
+            and compiled.start(visit, self._routes.by_host, now, self._free, self._busy, self._multi)
+        ):
+            return
         host = host_of(visit.url) if visit.robots else visit.host  # robots.txt may be redirected to another host
         if not self._usual and self._accesses.of(host).proxy:
             self._start_through_proxy(visit, host)
             return
-        now = self._clock()
         route = self._routes.known(host, now)
         if route is None:
             self._in_background(visit, self._resolve_and_start(visit, host))
@@ -154,7 +160,8 @@ class Fetcher:
 
     def own_address(self, host: str, page: Page) -> str:
         """Where a host is; nothing when a --connect rule says where to go instead."""
-        return "" if self._routes.is_rule(host) else page.address
+        route = self._routes.by_host.get(host)
+        return "" if route is not None and route.is_rule else page.address
 
     async def wait(self, seconds: float) -> list[Outcome]:
         """Outcomes as soon as there are any, or none after this time."""
@@ -365,8 +372,11 @@ class Fetcher:
             return done
         now = self._clock()
         _, finished, failed = multi.info_read(_AT_ONCE)
-        for curl in finished:
-            done.append(self._finish(curl, 0, "", now))
+        done += (
+            [self._finish(curl, 0, "", now) for curl in finished]
+            if compiled is None
+            else compiled.finish(finished, self._busy, multi, self._free, self._request_tail, self._outcome, now)
+        )
         for curl, error, detail in failed:
             transfer = self._busy[curl]
             starved, transfer.starved = transfer.starved, False
@@ -380,7 +390,9 @@ class Fetcher:
 
     def _finish(self, curl: pycurl.Curl, error: int, detail: str, now: float) -> Outcome:
         self._multi.remove_handle(curl)
-        transfer = self._busy.pop(curl)
+        return self._outcome(self._busy.pop(curl), error, detail, now)
+
+    def _outcome(self, transfer: Transfer, error: int, detail: str, now: float) -> Outcome:
         visit = transfer.visit
         assert visit is not None
         access = transfer.access
@@ -389,7 +401,7 @@ class Fetcher:
         else:
             outcome = transfer.end(error, detail, access.request(visit.url, transfer.cookie, transfer.asked_with), now)
             if access.proxy:
-                outcome = access.judged(outcome, error, curl)
+                outcome = access.judged(outcome, error, transfer.curl)
             if access.cookies and isinstance(outcome, Page):
                 self._jar.take(visit.url, outcome.head)
         if transfer.route.several:

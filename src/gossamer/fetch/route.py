@@ -106,12 +106,12 @@ class Routes:
         self._resolver = resolver
         self._guard = guard
         self._ports = ports
-        self._routes: dict[str, Route] = {}
+        self.by_host: dict[str, Route] = {}
         self._told = Told()
 
     def known(self, host: str, now: float, answer: Answer | None = None) -> Route | None:
         """The way to a host (of a URL, with its port) by this answer or what is known; None if that is not enough."""
-        route = self._routes.get(host)
+        route = self.by_host.get(host)
         if route is not None and route.until > now:
             return route
         name, port = split_host(host)
@@ -136,10 +136,6 @@ class Routes:
         route.refused = self._refused_ports(split_host(host)[1])
         return route
 
-    def is_rule(self, host: str) -> bool:
-        route = self._routes.get(host)
-        return route is not None and route.is_rule
-
     def _from_answer(self, host: str, answer: Answer) -> Route:
         allowed = [address for address in answer.addresses if self._guard.allows(address)]
         if len(allowed) > 1 and _plain_name.fullmatch(split_host(host)[0]):
@@ -152,9 +148,9 @@ class Routes:
         return {scheme: why for scheme, number in ports.items() if (why := self._ports.refusal(number))}
 
     def _keep(self, host: str, route: Route) -> Route:
-        if len(self._routes) >= _MOST_ROUTES:
-            self._routes.clear()
-        self._routes[host] = route
+        if len(self.by_host) >= _MOST_ROUTES:
+            self.by_host.clear()
+        self.by_host[host] = route
         return route
 
 

@@ -1,4 +1,8 @@
-"""One libcurl handle, used for one response after another."""
+"""One libcurl handle, used for one response after another.
+
+For most responses a compiled module (`_transfer.c`) does what the methods of `Transfer` do. They serve for what is
+unusual, and for everything where it was not built.
+"""
 
 from __future__ import annotations
 
@@ -160,9 +164,9 @@ class Transfer:
         for option, value in options.items():
             setopt(option, value)
         setopt(pycurl.HEADERFUNCTION, self._lines.append)
-        setopt(pycurl.WRITEFUNCTION, self._on_body)
+        setopt(pycurl.WRITEFUNCTION, self._on_body if compiled is None else compiled.body_taker(self))
         setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
-        setopt(pycurl.PREREQFUNCTION, self._before_request if fence is None else self._before_fenced_request)
+        setopt(pycurl.PREREQFUNCTION, self._announced())
         if fence is not None:
             setopt(pycurl.SOCKOPTFUNCTION, fence.took)
 
@@ -198,10 +202,10 @@ class Transfer:
 
     def _ask_by(self, visit: Visit) -> None:
         """Another method than with the visit before, or another body."""
-        setopt, fence = self.curl.setopt, self._fence
+        setopt = self.curl.setopt
         if self._method is None:
             setopt(pycurl.FRESH_CONNECT, 0)
-            setopt(pycurl.PREREQFUNCTION, self._before_request if fence is None else self._before_fenced_request)
+            setopt(pycurl.PREREQFUNCTION, self._announced())
             self.asked_with = b""
         self._method = visit.method
         if visit.method is Method.POST:
@@ -384,6 +388,11 @@ class Transfer:
             self._more.write(data)
             self._chunks.clear()
 
+    def _announced(self) -> Callable[..., int]:
+        if self._fence is not None:
+            return self._before_fenced_request
+        return self._before_request if compiled is None else compiled.announcer(self)
+
     def _before_request(self, *_: object) -> int:
         if self._asked:
             self.repeated = True
@@ -442,3 +451,12 @@ def _status(head: bytes) -> int:
 def _number(digits: bytes) -> int:
     """Exact up to 20 digits, and of a longer number its first 20: large enough for every question here."""
     return int(digits) if len(digits) < 20 else int(digits.lstrip(b"0")[:20] or b"0")
+
+
+try:
+    from gossamer.fetch import _transfer
+
+    compiled = _transfer
+    compiled.bind(Transfer, Limits, Route, Visit, Page, pycurl.URL, pycurl.PRIMARY_IP)
+except ImportError:  # no compiler was at hand when it was installed
+    compiled = None  # type: ignore[assignment]
