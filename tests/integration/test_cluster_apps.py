@@ -104,7 +104,7 @@ def test_what_applications_ask_for_finds_its_way_and_the_end_waits_for_the_last_
     )
     key = KeyFile(home).add("reader", "search", 1000)
     with client(home, key=key) as service:
-        tagged = _results(service, "relay", 4)
+        tagged = _until(lambda: _results(service, "relay", 4), bool)
     assert [(each["url"], each["state"], each["app"]) for each in tagged] == [
         (url, "fetched", "relay") for url in list(relay(most=most))[1:]
     ]
@@ -234,7 +234,8 @@ def _results(service: TestClient, tag: str, limit: int) -> list[dict[str, Any]]:
     cursor = ""
     for _ in range(20):
         part = service.get("/api/v1/results", params={"tag": tag, "limit": limit, "cursor": cursor}).json()
-        assert part["missing"] == []
+        if part["missing"]:  # one that had no time to answer: ask again
+            return []
         found += part["results"]
         cursor = part["next"]
         if not cursor:

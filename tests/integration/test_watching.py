@@ -19,6 +19,7 @@ from tls import tls_front
 
 from gossamer.agent import batches
 from gossamer.agent.follower import Follower, rebuild
+from gossamer.agent.index_status import read_status
 from gossamer.agent.watching import matching
 from gossamer.agent.watching.adding import add_watch, remove_watch
 from gossamer.agent.watching.book import WatchBook
@@ -143,16 +144,17 @@ def test_without_watches_nothing_is_made(indexed: Path) -> None:
 
 def test_a_watch_added_while_the_index_is_followed_is_taken_up(home: Path) -> None:
     follower = Follower(home, print)
-    steps = iter(range(200))
-    added: list[str] = []
+    steps = iter(range(1000))
+    done: list[str] = []
 
     def wait(_: float) -> bool:
-        step = next(steps, None)
-        if step == 2:
-            added.append(add_watch(home, "test", "silk")[0].name)
-        if step == 5:
+        status = read_status(home / "index")
+        if not done and status is not None and status.pages and status.done >= status.total:
+            done.append(add_watch(home, "test", "silk")[0].name)
+        elif len(done) == 1 and len(hits(home, "silk")) == 1:
             append(home, HOME + "wool", 200, "<title>Wool</title><p>Now with silk.", "changed")
-        return step is None or len(hits(home, "silk") if added else []) == 2
+            done.append("wool")
+        return next(steps, None) is None or len(hits(home, "silk") if done else []) == 2
 
     try:
         follower.follow(wait)
