@@ -8,8 +8,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <string.h>
-#include <structmember.h>
 
+#include "../model/_slots.h"
 #include "_head.h"
 
 enum { TRANSFER, LIMITS, ROUTE, VISIT, CLASSES };
@@ -464,20 +464,6 @@ static PyObject *finish(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
 
 /* -- the module -------------------------------------------------------------------------------------------------- */
 
-static int find(int slot)
-{
-    PyTypeObject *class = classes[slots[slot].class];
-    PyObject *found = PyObject_GetAttrString((PyObject *)class, slots[slot].name);
-    int good = 0;
-    if (found != NULL && Py_IS_TYPE(found, &PyMemberDescr_Type) && PyDescr_TYPE(found) == class) {
-        PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
-        good = member->type == T_OBJECT_EX && !(member->flags & READONLY);
-        offsets[slot] = member->offset;
-    }
-    Py_XDECREF(found);
-    return good;
-}
-
 PyDoc_STRVAR(bind_doc,
 "bind(transfer, limits, route, visit, page, url, address)\n--\n\n"
 "The classes whose objects are read and made here, and libcurl's numbers of URL and PRIMARY_IP. Once, before all else.");
@@ -496,8 +482,8 @@ static PyObject *bind(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
         Py_XSETREF(classes[i], (PyTypeObject *)Py_NewRef(args[i]));
     }
     for (int i = 0; i < COUNT; i++)
-        if (!find(i))
-            return PyErr_Format(PyExc_ImportError, "%s has no slot %s", classes[slots[i].class]->tp_name, slots[i].name);
+        if (!find_slot(classes[slots[i].class], slots[i].name, &offsets[i]))
+            return NULL;
     Py_XSETREF(page_class, Py_NewRef(args[CLASSES]));
     Py_XSETREF(option_url, Py_NewRef(args[CLASSES + 1]));
     Py_XSETREF(info_address, Py_NewRef(args[CLASSES + 2]));

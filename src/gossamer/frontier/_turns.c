@@ -8,8 +8,9 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <structmember.h>
 #include <string.h>
+
+#include "../model/_slots.h"
 
 /* The slots that are used, by class. */
 #define HOST_SLOTS(X) \
@@ -715,17 +716,9 @@ static int find_slots(PyObject *classes, const char *name, PyTypeObject **type, 
         PyErr_Format(PyExc_TypeError, "the class %s is not given", name);
         return 0;
     }
-    for (; *slots != NULL; slots++, at++) {
-        PyObject *found = PyObject_GetAttrString(class, *slots);
-        PyMemberDef *member = found != NULL && Py_TYPE(found) == &PyMemberDescr_Type
-                                  ? ((PyMemberDescrObject *)found)->d_member : NULL;
-        Py_XDECREF(found);
-        if (member == NULL || member->type != T_OBJECT_EX) {
-            PyErr_Format(PyExc_TypeError, "%s.%s is no slot", name, *slots);
+    for (; *slots != NULL; slots++, at++)
+        if (!find_slot((PyTypeObject *)class, *slots, at))
             return 0;
-        }
-        *at = member->offset;
-    }
     Py_XSETREF(*type, (PyTypeObject *)Py_NewRef(class));
     return 1;
 }
