@@ -228,19 +228,20 @@ def test_plain_http_that_a_proxy_wants_a_login_for(web: TinyWeb) -> None:
 
 
 def test_a_dead_proxy_costs_no_page_for_good(tmp_path: Path, web: TinyWeb) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        nobody = f"http://n:secret@127.0.0.1:{closed.getsockname()[1]}"
-    for scheme in ("http", "socks5", "socks5h"):
-        got = fault(fetch("http://93.184.216.34/", proxy=nobody.replace("http", scheme))[0])
-        assert (got.reason, got.retry) == (Reason.PROXY, True)
-        assert "the proxy" in got.detail
-        assert "secret" not in got.detail
-    web.add_page("http://www.example.org/", ["/next"])
-    web.add_page("http://www.example.org/next")
     home, seeds = tmp_path / "c", ["http://www.example.org/"]
-    notices: list[str] = []
-    first = crawl(home, seeds, notices=notices, proxy=nobody, dns=NO_DNS, max_tries=2)
-    assert any("the proxy failed 2 times" in notice for notice in notices)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # and listens to nobody; the port is no one else's meanwhile
+        nobody = f"http://n:secret@127.0.0.1:{closed.getsockname()[1]}"
+        for scheme in ("http", "socks5", "socks5h"):
+            got = fault(fetch("http://93.184.216.34/", proxy=nobody.replace("http", scheme))[0])
+            assert (got.reason, got.retry) == (Reason.PROXY, True)
+            assert "the proxy" in got.detail
+            assert "secret" not in got.detail
+        web.add_page("http://www.example.org/", ["/next"])
+        web.add_page("http://www.example.org/next")
+        notices: list[str] = []
+        first = crawl(home, seeds, notices=notices, proxy=nobody, dns=NO_DNS, max_tries=2)
+    assert any("the proxy failed 2 times" in notice for notice in notices), notices
     assert (first.pages, first.faults, first.reason) == (0, 0, "complete")
     assert [visit.state for visit in read_visits(home)] == [State.QUEUED]
     second = crawl(home, seeds, proxy=f"http://127.0.0.1:{web.port}", dns=NO_DNS)
