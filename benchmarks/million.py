@@ -73,9 +73,12 @@ def at(moments: Sequence[Moment], pages: int) -> Moment:
 
 
 def parts_of(moments: Sequence[Moment], size: int) -> list[Part]:
-    """Whole parts of `size` pages each."""
+    """Whole parts of `size` pages each; and the last so many, up to the last line, which seldom ends a whole one."""
     found = []
-    for last in range(size, moments[-1].pages + 1, size):
+    lasts = list(range(size, moments[-1].pages + 1, size))
+    if lasts and moments[-1].pages > lasts[-1]:
+        lasts.append(moments[-1].pages)
+    for last in lasts:
         begin, end = at(moments, last - size), at(moments, last)
         memory = max([end.memory, *(each.memory for each in moments if last - size <= each.pages <= last)])
         seconds, cpu = end.seconds - begin.seconds, end.cpu - begin.cpu

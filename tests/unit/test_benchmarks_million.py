@@ -33,9 +33,11 @@ def test_between_two_lines_all_grows_evenly() -> None:
     assert at(MOMENTS, 9999) == MOMENTS[-1]
 
 
-def test_parts_are_whole() -> None:
+def test_parts_are_whole_and_the_last_ends_with_the_crawl() -> None:
     parts = parts_of(MOMENTS, 1500)
-    assert [part.last for part in parts] == [1500, 3000]
+    assert [part.last for part in parts] == [1500, 3000, 4000]
     assert parts[0].cpu_us == pytest.approx(1.25 / 1500 * 1e6)
     assert parts[1].pages_per_s == pytest.approx(1500 / 3.75)
-    assert [part.memory for part in parts] == [90, 90]
+    assert parts[2].cpu_us == pytest.approx(1.25 / 1500 * 1e6)
+    assert [part.memory for part in parts] == [90, 90, 90]
+    assert [part.last for part in parts_of(MOMENTS, 2000)] == [2000, 4000]
