@@ -19,7 +19,9 @@ from gossamer.rules.policy import Policy
 from gossamer.rules.robots import ALLOW_ALL, Robots
 from gossamer.rules.scope import Scope
 
-pytestmark = pytest.mark.skipif(_turns is None, reason="nothing is compiled here: no C compiler when it was installed")
+pytestmark = pytest.mark.skipif(
+    _turns is None, reason="THE COMPILED MODULES ARE NOT BUILT: Python's way alone is tested"
+)
 
 HOSTS = [f"h{number}.{domain}" for domain in ("a.test", "b.test", "c.test:8080") for number in range(3)] + ["é.test"]
 PATHS = ["/", "/private/x", "/ü", "/日本", "/a/b?c=d", "/%41"]

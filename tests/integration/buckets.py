@@ -87,7 +87,7 @@ async def got(objects: Objects, name: str) -> bytes:
 class ObjectsContract:
     @pytest.fixture
     def objects(self) -> Objects:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no fixture `objects`: write one that gives a place")
 
     def test_what_is_put_is_got(self, objects: Objects) -> None:
         async def work() -> None:

@@ -45,7 +45,7 @@ class Question(msgspec.Struct, Generic[A], frozen=True, tag=True):
     """Each names the type of its answer where it is declared."""
 
     def answered(self, view: CrawlView) -> A:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method `answered`: write one that asks the view")
 
     def patience(self) -> float:
         """Seconds that its answer may take; 0: as many as usual."""
