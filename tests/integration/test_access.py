@@ -282,7 +282,7 @@ def test_hosts_behind_a_proxy_do_not_share_its_address_limit(tmp_path: Path) -> 
 
 # -- logins and headers ------------------------------------------------------------------------------------------------
 
-LOGIN = HostRule("*.in.test", user="me:pässword", headers=("X-Token: abc", "accept-language: de"))
+LOGIN = HostRule("*.in.test", user="me:pässword", headers=("X-Token: open-sesame", "accept-language: de"))
 
 
 def test_a_login_goes_to_its_hosts_only_and_not_along_a_redirect(tmp_path: Path, web: TinyWeb) -> None:
@@ -298,7 +298,7 @@ def test_a_login_goes_to_its_hosts_only_and_not_along_a_redirect(tmp_path: Path,
     secret = b"Basic " + base64.b64encode("me:pässword".encode())
     for heads in (robots, inside):
         assert set(heads.header("Authorization")) == {secret}
-        assert set(heads.header("X-Token")) == {b"abc"}
+        assert set(heads.header("X-Token")) == {b"open-sesame"}
         assert set(heads.header("accept-language")) == {b"de"}
         assert set(heads.header("Accept-Language")) == {None}
     for heads in (outside, robots_outside):
@@ -312,7 +312,7 @@ def test_a_login_goes_to_its_hosts_only_and_not_along_a_redirect(tmp_path: Path,
     assert settings.stat().st_mode & 0o777 == 0o600
     assert load(settings).hosts == (LOGIN,)
     told = " ".join([*notices, repr(explain(home, "http://a.in.test/")), repr(load(settings))])
-    for hidden in ("pässword", secret.decode()[6:], "abc"):
+    for hidden in ("pässword", secret.decode()[6:], "open-sesame"):
         assert hidden not in told
         for file in home.rglob("*"):
             if file.is_file() and file != settings:
@@ -323,10 +323,12 @@ def test_a_login_goes_to_its_hosts_only_and_not_along_a_redirect(tmp_path: Path,
 def test_the_request_with_login_headers_and_cookie_is_exact_but_for_the_secrets(web: TinyWeb) -> None:
     heads = Heads()
     web.add_handler("http://a.in.test/p?q", heads)
-    rule = HostRule("a.in.test", user="me:secret", headers=("X-Token: abc", "Accept-Language: de", "Cookie: id=7"))
+    rule = HostRule(
+        "a.in.test", user="me:secret", headers=("X-Token: open-sesame", "Accept-Language: de", "Cookie: id=7")
+    )
     got = page(fetch("http://a.in.test/p?q", hosts=(rule,), connect=(web.connect,), allow_private=True)[0])
     sent = heads.seen[0]
-    for secret in (b"Basic " + base64.b64encode(b"me:secret"), b"abc", b"id=7"):
+    for secret in (b"Basic " + base64.b64encode(b"me:secret"), b"open-sesame", b"id=7"):
         assert secret in sent
         sent = sent.replace(secret, b"(withheld)")
     assert got.request == sent

@@ -14,6 +14,7 @@ from gossamer.agent.holder import Holder
 from gossamer.agent.outbox import Outbox
 from gossamer.cluster.batch import Group
 from gossamer.cluster.checkpoints import Checkpoints
+from gossamer.cluster.ending import ended
 from gossamer.cluster.lease import Terms
 from gossamer.cluster.members import Members
 from gossamer.cluster.nats_coordinator import NatsCoordinator
@@ -95,7 +96,7 @@ class Agent:
         return {url for url in URLS if self.frontier.is_ours(url) and not self.frontier.unknown([url], 0)}
 
     async def end(self) -> None:
-        self.sending.cancel()
+        await ended([self.sending])
         await self.session.end()
         self.frontier.close()
 
@@ -123,7 +124,7 @@ async def reading(agent: Agent) -> None:
     agent.exchange.quick = True
     while agent.exchange.polls < polls + 2:  # noqa: ASYNC110 - the broker says so, not an event
         await asyncio.sleep(0.01)
-    task.cancel()
+    await ended([task])
     agent.commit()
 
 
@@ -181,7 +182,7 @@ def test_after_a_crash_what_was_committed_is_resumed_or_handed_over(server: Serv
         a = make("a")
         await a.begin()
         await a.holder.reconcile(ALL)
-        a.sending.cancel()  # nothing reaches the log from here on
+        await ended([a.sending])  # nothing reaches the log from here on
         a.frontier.add(URLS, 1, 4)
         visited = a.visit(5)
         a.commit()
@@ -193,7 +194,7 @@ def test_after_a_crash_what_was_committed_is_resumed_or_handed_over(server: Serv
         assert again.urls() == set(URLS)
         await again.exchange.flushed(0)
         assert not again.outbox.pending
-        again.sending.cancel()
+        await ended([again.sending])
         await again.session.end()
         b = make("b")
         await b.begin()
@@ -234,7 +235,7 @@ def test_who_was_replaced_hands_over_what_it_found_and_nothing_else(server: Serv
         await reading(b)
         assert b.urls() == set(URLS)
         assert set(settled) < set(b.visit(100)) == set(URLS)  # fetched again, not lost
-        a.sending.cancel()
+        await ended([a.sending])
         a.frontier.close()
         await b.end()
 
@@ -256,7 +257,7 @@ def test_who_was_replaced_and_hears_of_the_end_keeps_nothing_of_it(server: Serve
         assert a.holder.held == 1  # nobody has taken the last one
         assert a.frontier.counts.urls + b.frontier.counts.urls == len(URLS)
         assert not a.urls() & b.urls()
-        a.sending.cancel()
+        await ended([a.sending])
         a.frontier.close()
         await b.end()
 
@@ -318,7 +319,7 @@ def test_a_partition_is_taken_from_its_checkpoint_and_what_came_after(server: Se
         assert b.said == []
         assert b.urls() == set(URLS)
         assert sorted(visited + b.visit(100)) == sorted(URLS)
-        a.sending.cancel()
+        await ended([a.sending])
         a.frontier.close()
         await b.end()
 
