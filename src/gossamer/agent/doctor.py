@@ -29,8 +29,8 @@ from gossamer.fetch.resolver import Answer
 
 GOOD, RISK, BAD = "good", "risk", "bad"
 COMPILED = (
-    "parse._links", "parse._fingerprint", "store._records", "frontier._recent", "frontier._packing", "frontier._intake",
-    "frontier._turns", "model._heads", "rules._places", "fetch._transfer",
+    "parse._links", "parse._fingerprint", "store._records", "frontier._recent", "frontier._contents",
+    "frontier._packing", "frontier._intake", "frontier._turns", "model._heads", "rules._places", "fetch._transfer",
 )  # fmt: skip
 _NAME = "example.org"
 _SYNCS = 20

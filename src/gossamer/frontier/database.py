@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from rocksdict import (
     BlockBasedIndexType,
     BlockBasedOptions,
     Cache,
+    DBCompactionStyle,
     DBCompressionType,
     Options,
     Rdict,
@@ -27,6 +29,7 @@ _ROOM = 128 << 20  # bytes that RocksDB needs to write out its memory and to mer
 _READ_ONLY_MEMORY = 8 << 20
 _VISITS, _HOSTS, _PAYLOADS, _DUE = "default", "hosts", "payloads", "due"  # RocksDB insists on the first name
 _OUTBOX = "outbox"
+_PAYLOAD_FILES = 16  # before some of them are merged
 
 Changes = dict[bytes, bytes | None]
 Rows = Iterator[tuple[bytes, bytes]]
@@ -46,15 +49,16 @@ def _options(memory: int) -> dict[str, Options]:
     hosts.set_bottommost_compression_type(DBCompressionType.zstd())
     _dictionary(hosts, level=9, size=128 << 10)
     hosts.set_block_based_table_factory(_tables(cache, 12 << 10, entries_between_restarts=16, filter_bits=0))
-    # A page's content is asked for once, and is nearly always new: filters answer.
+    # Most keys asked for are new: a filter says so without a search through all that is not yet in a file.
+    visits.set_memtable_prefix_bloom_ratio(0.1)
+    visits.set_memtable_whole_key_filtering(True)
+    # Keys are hashes, so that a merge writes all that it reads again: merges are few, of files of about the same size.
+    # What is new is seldom asked for (`Contents`), so there may be many files.
     payloads = _general(8 << 20)
+    payloads.set_compaction_style(DBCompactionStyle.universal())
+    payloads.set_level_zero_file_num_compaction_trigger(_PAYLOAD_FILES)
     payloads.set_bottommost_compression_type(DBCompressionType.zstd())
-    _dictionary(payloads, level=3, size=64 << 10)
     payloads.set_block_based_table_factory(_tables(cache, 8 << 10, entries_between_restarts=16, filter_bits=10))
-    for each in (visits, payloads):
-        # Most keys asked for are new: a filter says so without a search through all that is not yet in a file.
-        each.set_memtable_prefix_bloom_ratio(0.1)
-        each.set_memtable_whole_key_filtering(True)
     # Read from its beginning only.
     due = _general(8 << 20)
     due.set_bottommost_compression_type(DBCompressionType.zstd())
@@ -206,6 +210,10 @@ class Database:
             return self.payloads[key]
         value: bytes | None = self._stored_payloads.get(key)
         return value
+
+    def payload_keys(self, after: bytes, most: int) -> list[bytes]:
+        """Committed ones after this one, up to so many, in their order."""
+        return list(islice(self._stored_payloads.keys(from_key=after + b"\0"), most))
 
     def scan_outbox(self) -> Iterator[tuple[bytes, bytes]]:
         """What was committed and is still to be sent, or kept, in the order of its keys."""

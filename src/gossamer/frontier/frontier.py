@@ -551,6 +551,7 @@ class Frontier:
             self.before_commit(self._database)
         self._database.commit()
         self._roster.committed(self._now)
+        self.repeats.committed()
         if self._domain_hosts is not None:
             self._domain_hosts.committed()
 

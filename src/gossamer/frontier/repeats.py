@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gossamer.frontier import keys
+from gossamer.frontier.contents import Contents
 from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import HostQueue
 from gossamer.frontier.notes import Finding, Payload, Twins
@@ -34,15 +35,22 @@ class Repeats:
         self._roster = roster
         self._schedule = schedule
         self._hosts = roster.hosts
+        self._contents = Contents(database)
         self._domains = Yields(most=_MOST_DOMAINS, closed_after=_ENDLESS)  # not kept: it is found again in a few pages
 
     def earlier(self, contents: tuple[bytes, ...]) -> Payload | None:
         """Where content of one of these keys was found first; None when it is new."""
+        if self._contents.are_new(contents):
+            return None
         for key in contents:
             found = self._database.payload(key)
             if found is not None:
                 return Payload.unpack(found)
         return None
+
+    def committed(self) -> None:
+        """A moment in which some time may be taken."""
+        self._contents.read_on()
 
     def skipped(self, visit: Visit) -> bool:
         """Whether pages of this visit's host that repeat others are to be skipped."""
@@ -50,6 +58,7 @@ class Repeats:
 
     def remember(self, contents: tuple[bytes, ...], payload: Payload) -> None:
         packed = payload.pack()
+        self._contents.add(contents)
         for key in contents:
             self._database.payloads[key] = packed
 
