@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.agent.leading import Quiet
+from gossamer.agent.leading import Quiet, settled_at
 from gossamer.cluster.session import Beat, Told
 
 
@@ -42,3 +42,16 @@ def test_whoever_does_something_comes_or_goes_begins_it_anew() -> None:
     again = beats(a=(11, 5, 100), b=(71, 6, 7))
     again["a"] = Beat("another session", 0, told=Told(idle=True, work=5, polls=200))
     assert not quiet.holds(again)
+
+
+def test_who_comes_may_be_followed_by_others() -> None:
+    assert settled_at(100.0, (), ("a",), agents=1) > 100.0  # nobody has said how many there will be
+    assert settled_at(100.0, (), ("a",), agents=3) > 100.0
+    assert settled_at(100.0, ("a", "b"), ("a", "c"), agents=3) > 100.0
+    assert settled_at(100.0, ("a", "b", "c"), ("a", "b", "c", "d"), agents=3) > 100.0
+
+
+def test_nobody_is_waited_for_when_all_have_come_or_somebody_has_gone() -> None:
+    assert settled_at(100.0, ("a",), ("a", "b", "c"), agents=3) == 100.0
+    assert settled_at(100.0, ("a", "b", "c"), ("a", "c"), agents=3) == 100.0
+    assert settled_at(100.0, ("a", "b"), ("a",), agents=1) == 100.0

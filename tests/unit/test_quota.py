@@ -118,3 +118,21 @@ def test_a_ledger_that_is_none_is_an_error() -> None:
             await quota(keys, "a").read()
 
     asyncio.run(work())
+
+
+def test_more_is_asked_for_before_the_last_pages_are_begun_and_only_where_there_may_be_some() -> None:
+    async def work() -> None:
+        keys = Keys()
+        own, other = quota(keys, "a"), quota(keys, "b")
+        assert not own.is_low(0), "nobody has looked yet"
+        await own.look(160, 0, 2, True)
+        assert own.granted == 10
+        assert [own.is_low(pages) for pages in (0, 4, 5, 10)] == [False, False, True, True]
+        assert not own.is_spent(10)
+        await other.look(160, 150, 2, True)  # which has all the others by now
+        await own.look(160, 6, 2, True)
+        assert own.granted == 10
+        assert not own.is_low(10), "there is nothing left to be had"
+        assert [own.is_spent(stored) for stored in (9, 10)] == [False, True]
+
+    asyncio.run(work())

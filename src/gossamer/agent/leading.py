@@ -6,7 +6,7 @@ Any agent may be it. No safety depends on there being one, or one only: partitio
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Final
 
 from gossamer.agent.quota import Quota
@@ -39,17 +39,20 @@ class Leading:
         self._name = name
         self._max_pages = 0
         self._keep_fresh = False
+        self._agents = 0  # that are started together, if more than one
         self.plan: Plan | None = None  # that is in force
         self.leaving: frozenset[str] = frozenset()  # agents that are to have nothing
 
     def limit(self, config: Config) -> None:
         """What the settings say."""
         self._max_pages, self._keep_fresh = config.agent.max_pages, config.fresh.keep_fresh
+        # Applications are started at the same time, and are to have their shares from the beginning.
+        self._agents = 0 if config.apps else config.cluster.agents
 
     async def work(self) -> None:
         """See who lives, and write the plan if it is this agent's turn; until it is cancelled."""
         living: dict[str, str] = {}
-        since, began, rebalanced, ask = 0.0, boot_time(), 0, 0.0
+        settled, began, rebalanced, ask = 0.0, boot_time(), 0, 0.0
         quiet: Quiet | None = None
         while True:
             await asyncio.sleep(_LOOK_EVERY)  # beats of all that come meanwhile are taken up together
@@ -58,8 +61,7 @@ class Leading:
                 await self._members.revoke_expired()
                 now, there = boot_time(), {name: beat.session for name, beat in self._members.living().items()}
                 if there != living:
-                    # Who comes is seldom alone; for who goes the others stand in at once.
-                    since = now if there.keys() - living.keys() else 0.0
+                    settled = settled_at(now, living, there, self._agents)
                     living, quiet, ask = there, None, 0.0
                 if now < ask:
                     continue
@@ -70,7 +72,7 @@ class Leading:
                 asked = wish is not None and wish.revision != rebalanced
                 rebalanced = wish.revision if wish is not None else 0
                 planned = False
-                if asked or (now >= since + _SETTLED and (now >= began + _RETURN or not self._awaited(there))):
+                if asked or (now >= settled and (now >= began + _RETURN or not self._awaited(there))):
                     planned = not await self._leader.plan(self.leaving)
                 # While the plan is not one for those who live, somebody's partitions are nobody's.
                 quiet = await self._look_for_the_end(quiet) if planned else None
@@ -106,6 +108,14 @@ class Leading:
         if quiet.is_over(beats):
             await end_crawl(self._coordinator, "complete", self._name)
         return quiet
+
+
+def settled_at(now: float, before: Collection[str], there: Collection[str], agents: int) -> float:
+    """When those who are there now are planned for: in a while if somebody has come, as others may follow, but at once
+    if these are all that are started together (`agents`, if more than one). For who has gone others stand in at once.
+    """
+    somebody_came = not set(there) <= set(before)
+    return now + _SETTLED if somebody_came and not len(there) == agents > 1 else now
 
 
 class Quiet:

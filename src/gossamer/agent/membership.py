@@ -40,6 +40,8 @@ from gossamer.rules.territory import Territory
 
 _HOME: Final = "home"  # in the frontier: a nonce that says that it is this directory
 _LOOK_EVERY: Final = 0.25  # seconds
+_QUOTA_EVERY: Final = 0.1
+_FIRST_PLAN_EVERY: Final = 0.05  # the same, before there is one
 _LAST_WORDS: Final = 2.0  # seconds for what is still to be sent at the end
 _FAREWELL: Final = 1.0
 _GRACE: Final = 0.4  # of the gap
@@ -87,6 +89,9 @@ class Membership:
         self._entered = False
         self._seeds_read = False
         self._planned = 0  # revision of the plan that is followed
+        self._low = asyncio.Event()  # more pages are to be asked for now
+        self._spent = False  # none is to be had any more, and those there were are stored
+        self._to_tell = asyncio.Event()  # something that others wait for
         self._wanted: set[int] = set()  # partitions whose checkpoint somebody has asked for
         self.at_rest: Callable[[], bool] = lambda: True  # nobody beside this agent has anything to ask for
         self.failed: Exception | None = None
@@ -149,6 +154,7 @@ class Membership:
             self._leading.work(),
             self._follow_plan(),
             self._look_around(),
+            self._get_pages(),
             self._exchange.send(),
             self._exchange.follow(self._holder.reads),
             self._checkpoint(),
@@ -181,7 +187,11 @@ class Membership:
     def room(self, room: int, pages: int) -> int:
         if not self._session.may_fetch() or self._outbox.full or self._exchange.full:
             return 0
-        return min(room, self._quota.granted - pages) if self._max_pages else room
+        if not self._max_pages:
+            return room
+        if self._quota.is_low(pages):
+            self._low.set()
+        return min(room, self._quota.granted - pages)
 
     def reason_to_end(self) -> str:
         return self._end.reason
@@ -250,7 +260,7 @@ class Membership:
         while True:
             self._deadline.write(session.deadline + grace if session.may_fetch() else QUIET)
             due = session.beat_due()
-            await asyncio.sleep(min(due, _IDLE_BEAT) if self._exchange.quick else due)
+            await _waited(self._to_tell, min(due, _IDLE_BEAT) if self._exchange.quick else due)
             try:
                 await session.renew()
             except UnavailableError:
@@ -280,10 +290,10 @@ class Membership:
                     self._leading.plan, self._planned = plan, entry.revision
                     self._agent.divide(max(len(plan.agents), 1))
                     await self._holder.reconcile(plan.partitions(self._name))
-            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.sleep(_LOOK_EVERY if self._planned else _FIRST_PLAN_EVERY)
 
     async def _look_around(self) -> None:
-        """The end, who is to leave, and pages that may still be stored."""
+        """The end, and who is to leave."""
         wishes = await self._coordinator.watch(DRAIN)
         leaving: set[str] = set()
         while True:
@@ -295,18 +305,27 @@ class Membership:
                     name = entry.key.partition(".")[2]
                     leaving.discard(name) if entry.value is None else leaving.add(name)
                 self._leading.leaving = frozenset(leaving)
-                if self._max_pages:
-                    await self._look_at_quota()
             except UnavailableError:
                 pass
-            await asyncio.sleep(0.1 if self._max_pages else 2 * _LOOK_EVERY)
+            await asyncio.sleep(_QUOTA_EVERY if self._max_pages else 2 * _LOOK_EVERY)
+
+    async def _get_pages(self) -> None:
+        """That may still be stored, before those that there are have all been begun."""
+        while True:
+            if self._max_pages:
+                with suppress(UnavailableError):
+                    await self._look_at_quota()
+            await _waited(self._low, _QUOTA_EVERY if self._max_pages else 2 * _LOOK_EVERY)
 
     async def _look_at_quota(self) -> None:
-        frontier = self._agent.frontier
-        pages = self._agent.statistics.pages + self._agent.visits_in_flight
+        frontier, stored = self._agent.frontier, self._agent.statistics.pages
+        pages = stored + self._agent.visits_in_flight
         needs = not frontier.exhausted or frontier.leased > 0
         plan = self._leading.plan
         await self._quota.look(self._max_pages, pages, len(plan.agents) if plan else 1, needs)
+        before, self._spent = self._spent, self._quota.is_spent(stored)
+        if self._spent and not before:
+            self._to_tell.set()  # so many pages, with the next beat: the leader counts them
 
     async def _checkpoint(self) -> None:
         """Of one partition after the other that has changed much, or long ago."""
@@ -369,6 +388,14 @@ class Membership:
     def raise_failure(self) -> None:
         if self.failed is not None:
             raise self.failed
+
+
+async def _waited(event: asyncio.Event, seconds: float) -> None:
+    """Until it happens, or so long."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    event.clear()
 
 
 def _host_of(name: str) -> str | None:

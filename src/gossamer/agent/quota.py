@@ -34,10 +34,12 @@ class Quota:
         self.granted = 0
         self._known = False  # what the ledger says of this agent
         self._told: dict[str, int] = {}
+        self._lot = 0
+        self._free = 0  # that nobody was granted when it was last looked at
 
     async def look(self, limit: int, pages: int, agents: int, needs: bool) -> None:
         """Get more if there is need and room, give back what is not needed. `pages`: stored or in flight."""
-        lot = max(1, min(limit // (8 * max(agents, 1)), _MOST))
+        lot = self._lot = max(1, min(limit // (8 * max(agents, 1)), _MOST))
         if self._known and (self.granted > pages + lot // 2 if needs else self.granted <= pages):
             return
         if not needs:
@@ -56,8 +58,17 @@ class Quota:
                 if await self._coordinator.compare_and_set(QUOTA, value, entry.revision if entry else 0) is None:
                     continue
             self.granted, self._told, self._known = wanted, granted, True
+            self._free = limit - sum(granted.values())
             return
         raise UnavailableError("the ledger of pages is changed by others all the time: try again")
+
+    def is_low(self, pages: int) -> bool:
+        """Whether it is time to get more, before the last ones are in flight; not where there was nothing to be had."""
+        return self._free > 0 and self.granted <= pages + self._lot // 2
+
+    def is_spent(self, pages: int) -> bool:
+        """Whether this agent has stored all that it may, and nobody will be granted more."""
+        return self._known and self._free <= 0 and self.granted <= pages
 
     def used(self, limit: int, living: dict[str, int]) -> bool:
         """Whether all pages were stored: by the living as they say, by the others as they were granted."""
