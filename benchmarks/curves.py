@@ -54,6 +54,8 @@ CURVES = {
               lambda links, pages, _: case(pages, _ROOMY._replace(links=links), every_page=True)),
         Curve("scheme", "scheme", ("http", "https"),
               lambda scheme, pages, _: case(pages, USUAL._replace(scheme=scheme))),
+        Curve("encoding", "encoding", ("identity", "gzip"),
+              lambda encoding, pages, _: case(pages, USUAL._replace(packed=encoding == "gzip"))),
         Curve("index", "index", ("off", "on"), lambda index, pages, _: case(pages, indexed=index == "on")),
     )
 }  # fmt: skip

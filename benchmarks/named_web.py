@@ -7,6 +7,7 @@ only; nginx writes the number of the host into each page as it is sent, so that 
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ class Shape(NamedTuple):
     links: int = LINKS
     scheme: str = "http"
     shared: bool = False
+    packed: bool = False  # pages are sent as gzip, which was made before
 
 
 class NamedWeb(StaticWeb):
@@ -103,6 +105,13 @@ class NamedWeb(StaticWeb):
             for page in range(self.pages):
                 yield home + self.path(page), self.page(host, page)
 
+    def write(self, folder: Path) -> int:
+        size = super().write(folder)
+        if self.shape.packed:
+            for page in folder.rglob("*.html"):
+                size += page.with_name(f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), 6, mtime=0))
+        return size
+
     def config(self, files: Path, work: Path) -> str:
         tls = self.shape.scheme == "https"
         lines = [
@@ -110,6 +119,7 @@ class NamedWeb(StaticWeb):
             r"server_name ~^h(?<number>\d+)\.test$;",
             f"root {files}/{'shared' if self.shape.shared else '$host'};",
             f"ssi {'on' if self.shape.shared else 'off'};",
+            f"gzip_static {'on' if self.shape.packed else 'off'};",
         ]
         if tls:
             lines += [f"ssl_certificate {self.certificate(work)};", f"ssl_certificate_key {work}/key.pem;"]

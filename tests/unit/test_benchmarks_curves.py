@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import sys
 from pathlib import Path
@@ -101,6 +102,16 @@ def test_all_hosts_are_one_address_of_loopback(tmp_path: Path, scheme: str) -> N
     config = NamedWeb(Shape(100_000, 1, scheme=scheme), 8080).config(tmp_path / "web", tmp_path)
     assert re.findall(r"listen (\S+)", config) == ["127.0.0.1:8080"]
     assert ("ssl_certificate" in config) == (scheme == "https")
+
+
+def test_pages_are_packed_beside_where_they_are_to_be_sent_so(tmp_path: Path) -> None:
+    web = NamedWeb(Shape(2, 3, packed=True), 8080)
+    web.write(tmp_path)
+    pages = sorted(tmp_path.rglob("*.html"))
+    assert len(pages) == 6
+    assert all(gzip.decompress(Path(f"{page}.gz").read_bytes()) == page.read_bytes() for page in pages)
+    assert "gzip_static on;" in web.config(tmp_path, tmp_path)
+    assert "gzip_static off;" in NamedWeb(Shape(2, 3), 8080).config(tmp_path, tmp_path)
 
 
 # -- cases -------------------------------------------------------------------------------------------------------------

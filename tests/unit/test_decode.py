@@ -12,7 +12,7 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fetch.decode import Decoded, dechunked, decoded
+from gossamer.fetch.decode import Decoded, _frames, _gunzip, _gunzipped, dechunked, decoded
 
 TEXT = b"All work and no play makes Jack a dull boy. " * 200
 MOST = 1 << 20
@@ -196,3 +196,21 @@ def test_no_bytes_raise(raw: bytes, encoding: bytes) -> None:
     for extra in (b"", b"Transfer-Encoding: chunked"):
         got = decoded(head(b"Content-Encoding: " + encoding, extra), raw, 1000)
         assert len(got.body) <= max(1000, len(raw))
+
+
+@given(
+    st.lists(st.binary(max_size=300) | st.sampled_from([TEXT, b"x" * 2000]), min_size=1, max_size=3),
+    st.integers(0, 400),
+    st.sampled_from([b"", b"\0", b"garbage", b"\x1f\x8b", b"\x1f\x8b\x08\0"]),
+    st.integers(0, 12_000),
+    st.tuples(st.integers(0, 400), st.integers(0, 255)),
+)
+def test_gzip_in_one_step_gives_what_it_gives_piece_by_piece(
+    bodies: list[bytes], cut: int, after: bytes, most: int, flipped: tuple[int, int]
+) -> None:
+    raw = b"".join(map(gzip.compress, bodies)) + after
+    damaged = bytearray(raw[: len(raw) - cut] or raw)
+    damaged[flipped[0] % len(damaged)] = flipped[1]
+    for each in (raw, raw[: len(raw) - cut], bytes(damaged)):
+        if each.startswith(b"\x1f\x8b"):
+            assert _gunzipped(each, most) == _frames(_gunzip, each, most, b"\x1f\x8b")

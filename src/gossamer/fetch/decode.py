@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import Protocol
 
 import msgspec
-from isal import igzip_lib
+from isal import igzip_lib, isal_zlib
 
 from gossamer.regex import compiled_later
 
@@ -21,6 +21,8 @@ _TRANSFER = compiled_later(rb"\ntransfer-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I)
 _CONTENT = compiled_later(rb"\ncontent-encoding[ \t]*:[ \t]*([^\r\n]*)", re.I)
 _CHUNK_SIZE = compiled_later(rb"[ \t]*0*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _TRAILERS = compiled_later(rb"(?:[^\r\n][^\n]*\n)*+\r?\n")
+_GZIP = 31  # wbits: a gzip member
+_MEMBER = b"\x1f\x8b"  # how one begins
 _LONGEST_CHUNK = 2**63 - 1
 _MOST_CHUNKS = 262_144  # more of them are there to keep us busy
 _MOST_LAYERS = 4
@@ -107,7 +109,7 @@ def _unpacked(name: bytes, raw: bytes, most: int) -> tuple[bytes, bool]:
     if not raw:
         return raw, True
     if name in (b"gzip", b"x-gzip"):
-        return _frames(_gunzip, raw, most, b"\x1f\x8b") if raw.startswith(b"\x1f\x8b") else (raw, False)
+        return _gunzipped(raw, most) if raw.startswith(_MEMBER) else (raw, False)
     if name == b"deflate":
         body, whole = _frames(_zlib, raw, most)
         # Some servers send deflate without the zlib frame that the standard asks for.
@@ -117,6 +119,17 @@ def _unpacked(name: bytes, raw: bytes, most: int) -> tuple[bytes, bool]:
     if name == b"zstd":
         return _or_as_it_is(_frames(_unzstd, raw, most), raw)
     return raw, name == b"identity"
+
+
+def _gunzipped(raw: bytes, most: int) -> tuple[bytes, bool]:
+    """One whole member, as nearly always, is unpacked in one step; whatever else it is, piece by piece."""
+    if len(raw) <= _AT_ONCE and most > 0:
+        unpacker = isal_zlib.decompressobj(_GZIP)
+        with suppress(Exception):  # its errors are those of the library
+            body: bytes = unpacker.decompress(raw, min(most, _STEP))
+            if unpacker.eof and not unpacker.unused_data:
+                return body, True
+    return _frames(_gunzip, raw, most, _MEMBER)
 
 
 def _or_as_it_is(result: tuple[bytes, bool], raw: bytes) -> tuple[bytes, bool]:

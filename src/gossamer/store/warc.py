@@ -22,6 +22,12 @@ _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _IDENTICAL, _NOT_MODIFIED = _PROFILES + "identical-payload-digest", _PROFILES + "server-not-modified"
 FORM = "Gossamer-Form"  # a field of our own: what stands behind the `#` in the URL of a form that was sent
 _SMALL = 0  # level for records of a few hundred bytes: a better one costs more time than it saves bytes
+_END = 4  # bytes of a record after its content
+_MEMBER = (
+    b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # how a gzip member begins: deflate, no name, no time, by nobody in particular
+)
+_STORED = 65_535  # bytes of a stored block at most
+_PACKED = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"PK\3\4", b"\x1f\x8b", b"wOFF", b"wOF2")  # files that are packed
 
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
@@ -32,6 +38,29 @@ _SHIFTS = range(150, -1, -10)
 def compress(record: bytes, level: int) -> bytes:
     packed: bytes = isal_zlib.compress(record, level, _GZIP)
     return packed
+
+
+def compress_head(record: bytes, level: int, payload: int) -> bytes:
+    """The same of a record whose payload, so many bytes before its end, is packed already: trying to pack it once more
+    takes long and makes it larger.
+    """
+    cut = len(record) - payload - _END
+    packer = isal_zlib.compressobj(level, isal_zlib.DEFLATED, -isal_zlib.MAX_WBITS)
+    parts = [_MEMBER, packer.compress(record[:cut]), packer.flush(isal_zlib.Z_SYNC_FLUSH)]
+    for start in range(cut, len(record), _STORED):
+        block = record[start : start + _STORED]
+        is_last = start + _STORED >= len(record)
+        size = len(block)
+        parts += (bytes((is_last, size & 255, size >> 8, ~size & 255, ~size >> 8 & 255)), block)
+    parts.append(isal_zlib.crc32(record).to_bytes(4, "little"))
+    parts.append((len(record) & 0xFFFFFFFF).to_bytes(4, "little"))
+    return b"".join(parts)
+
+
+def is_packed(page: Page) -> bool:
+    """Whether what was sent is packed: it is much smaller than what it says, or is such a file."""
+    raw = page.raw
+    return 4 * len(raw) < 3 * len(page.body) or raw.startswith(_PACKED) or (raw[:4] == b"RIFF" and raw[8:12] == b"WEBP")
 
 
 def payload_digest(payload: bytes) -> bytes:
@@ -144,4 +173,8 @@ class RecordWriter:
             response, request = records(page, digest, self._run, self._number, self._requests)
         else:
             response, request = records_here(page, digest, self._run, self._number, self._requests, same_as)
-        return compress(response, self._level), compress(request, _SMALL) if request else b""
+        if same_as is None and is_packed(page):
+            packed = compress_head(response, self._level, len(page.raw))
+        else:
+            packed = compress(response, self._level)
+        return packed, compress(request, _SMALL) if request else b""
