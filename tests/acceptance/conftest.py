@@ -16,6 +16,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 expect.set_options(timeout=30_000)  # milliseconds: a busy machine is no failure
 
 
+ARGUMENTS = [
+    # No name leads anywhere, at once: a page that is not loaded before a DNS server has been given up waits for long.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    # As root, which is how containers run tests, chromium has no sandbox of its own.
+    *(["--no-sandbox"] if os.getuid() == 0 else []),
+]
+
+
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     return chromium()
@@ -24,10 +32,7 @@ def chromium_path() -> str:
 @pytest.fixture(scope="module")
 def browser(chromium_path: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        # As root, which is how containers run tests, chromium has no sandbox of its own.
-        found = playwright.chromium.launch(
-            executable_path=chromium_path, args=["--no-sandbox"] if os.getuid() == 0 else []
-        )
+        found = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
         yield found
         found.close()
 
