@@ -183,7 +183,7 @@ class SpiderRs(Crawler):
         if shutil.which("node") is None:
             return "node is not on PATH"
         if not self._package.is_dir():
-            return "npm install @spider-rs/spider-rs@0.0.157 (later ones lack their binary) in a folder, and name the folder in SPIDER_RS_DIR"
+            return "npm install @spider-rs/spider-rs@0.0.157 in a folder, and name the folder in SPIDER_RS_DIR"
         return ""
 
     def version(self) -> str:
