@@ -41,6 +41,9 @@ _CALLS = ("lease", "start", "collect", "settle", "store.sync", "frontier.commit"
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--latency", type=float, default=2_000.0, help="milliseconds before each response (2000)")
+    parser.add_argument(
+        "--spread", type=float, default=0.0, help="how much that differs, as `gossamer simweb` has it (0)"
+    )
     parser.add_argument("--connections", type=int, default=1_000, help="of the crawl (1000)")
     parser.add_argument("--hosts", type=int, default=4_000, help="hosts of the web: each has one connection (4000)")
     parser.add_argument("--pages", type=int, default=20, help="pages of a host (20)")
@@ -137,7 +140,7 @@ class Watched:
         self._listener: asyncio.Task[None] | None = None
         self.lag = Lag()
         self.stopwatch = Stopwatch() if where else None
-        self.pages: list[tuple[float, int]] = []  # at this moment, so many
+        self.pages: list[tuple[float, int, float]] = []  # at this moment, so many, for so many seconds of CPU
 
     async def run(self) -> Summary:
         try:
@@ -152,15 +155,25 @@ class Watched:
             self.stopwatch.attach(agent)
 
     def _watch(self, progress: Progress) -> None:
-        self.pages.append((time.perf_counter(), progress.pages))
+        self.pages.append((time.perf_counter(), progress.pages, time.process_time()))
 
     def speed(self, since: float, until: float) -> float:
         """Pages a second between these moments."""
+        seconds, pages, _ = self._between(since, until)
+        return pages / seconds if pages else 0.0
+
+    def cpu_us(self, since: float, until: float) -> float:
+        """Microseconds of CPU a page between these moments, the listener's included."""
+        _, pages, cpu = self._between(since, until)
+        return cpu / pages * 1e6 if pages else 0.0
+
+    def _between(self, since: float, until: float) -> tuple[float, int, float]:
+        """Seconds, pages, and seconds of CPU."""
         within = [sample for sample in self.pages if since <= sample[0] <= until]
         if len(within) < 2:
-            return 0.0
-        (then, before), (now, after) = within[0], within[-1]
-        return (after - before) / (now - then)
+            return 0.0, 0, 0.0
+        (then, before, spent), (now, after, used) = within[0], within[-1]
+        return now - then, after - before, used - spent
 
 
 def settings(options: argparse.Namespace, address: str) -> Config:
@@ -188,7 +201,8 @@ def main() -> int:
     print(description(("pycurl", "uvloop", "rocksdict")), flush=True)
     options.work.mkdir(parents=True, exist_ok=True)
     home = Path(tempfile.mkdtemp(prefix="slow-", dir=options.work.resolve()))
-    web = SimulatedWeb(options.hosts, options.pages, home / "arrivals.log", "--latency", f"{options.latency:g}")
+    slowness = ("--latency", f"{options.latency:g}", "--spread", f"{options.spread:g}")
+    web = SimulatedWeb(options.hosts, options.pages, home / "arrivals.log", *slowness)
     try:
         with web.served(usable[0] if len(usable) > 1 else None):
             if len(usable) > 1:
@@ -206,6 +220,7 @@ def main() -> int:
     speed = watched.speed(since, until)
     figures = {
         "pages_per_s": speed,
+        "cpu_us_per_page": watched.cpu_us(since, until),
         "lag_p50_ms": percentile(lag, 0.5) * 1e3,
         "lag_p99_ms": percentile(lag, 0.99) * 1e3,
         "lag_longest_ms": max(waits, default=0.0) * 1e3,

@@ -70,7 +70,7 @@ class Agent:
         self.sending = asyncio.create_task(self.exchange.send())
 
     def receive(self, group: Group) -> None:
-        self.frontier.add(list(group.urls), group.depth, group.priority, handed=True)
+        self.frontier.add(list(group.urls), group.depth, group.priority)
 
     def lose(self, partitions: object) -> None:
         self.holder.lose(partitions)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ import pytest
 
 from gossamer.config import FetchConfig
 from gossamer.fetch import Answer, Fetcher, Outcome, Resolver
+from gossamer.fetch.fetcher import turns_apart
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.transfer import Limits, Transfer
 from gossamer.model import Fault, Page, Reason, Visit
@@ -233,6 +234,51 @@ def test_what_comes_and_starts_at_once_is_taken_in_parts(web: TinyWeb) -> None:
     assert rooms == [64, 64]
     assert sum(parts) == 200
     assert max(parts) <= 64
+
+
+@pytest.mark.parametrize(
+    ("in_flight", "answer", "apart"),
+    [
+        (1, 10.0, 0.0),  # nobody is looked at in vain
+        (20, 10.0, 0.0),
+        (250, 0.0, 0.0),  # nothing is known yet
+        (250, 0.02, 0.0),  # it would cost speed
+        (250, 0.2, 0.005),
+        (250, 10.0, 0.01),
+        (4_000, 10.0, 0.05),
+    ],
+)
+def test_how_far_turns_are_apart(in_flight: int, answer: float, apart: float) -> None:
+    assert turns_apart(in_flight, answer) == pytest.approx(apart)
+
+
+def test_where_answers_trickle_in_turns_are_apart_and_somebody_who_calls_is_heard(web: TinyWeb) -> None:
+    urls = [f"http://h{number}.test/" for number in range(60)]
+    for number, url in enumerate(urls):
+        web.add_handler(url, lambda request, wait=number / 600: Reply((wait, HTML + b"Content-Length: 2\r\n\r\nok")))
+    config = FetchConfig(allow_private=True, connect=(web.connect,), connections=100)
+
+    async def run() -> list[tuple[float, float]]:
+        resolver = Resolver(config.connect, (), time.time)
+        fetcher = Fetcher(config, "gossamer/test (+mailto:a@b.test)", ("text/html",), (), resolver, time.time)
+        fetcher._took = 10.0  # as if it had seen slow servers
+        for number, url in enumerate(urls):
+            fetcher.start(Visit(url, f"h{number}.test", 0, 0, number))
+        turns = []
+        ended = 0.0
+        while fetcher.in_flight:
+            await fetcher.wait(1.0)
+            before, ended = ended, time.perf_counter()
+            turns.append((turns_apart(len(fetcher._busy), fetcher._took), ended - before))
+        asyncio.get_running_loop().call_soon(fetcher.wake)
+        await fetcher._gather(3600.0)
+        await fetcher.close()
+        return turns
+
+    turns = asyncio.run(run())
+    assert len([wanted for wanted, _ in turns if wanted]) > 5
+    assert all(taken > 0.9 * wanted for wanted, taken in turns)
+    assert len(web.log.arrivals) == 60
 
 
 def test_a_mistake_while_a_visit_is_started_loses_no_visit() -> None:

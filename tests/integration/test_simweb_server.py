@@ -325,6 +325,15 @@ def test_people_find_a_page_that_explains_itself(server: SimServer, world: World
     assert b"<script>" not in get(server, "http://127.0.0.1/", Host="<script>").body
 
 
+def test_latencies_are_spread_around_a_median_and_the_same_each_time(world: World) -> None:
+    steady, spread, again = (SimServer(world, latency=0.2, spread=spread) for spread in (0.0, 0.7, 0.7))
+    assert {steady.wait() for _ in range(9)} == {0.2}
+    waits = sorted(spread.wait() for _ in range(999))
+    assert waits == sorted(again.wait() for _ in range(999))
+    assert waits[499] == pytest.approx(0.2, rel=0.1)
+    assert waits[949] == pytest.approx(0.2 * 3.16, rel=0.2)  # e to the power of 1.645 * 0.7
+
+
 def test_latency_delays_each_response_and_holds_up_nobody(world: World) -> None:
     with SimServer.running(world, latency=0.25) as server:
         wires = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(20)]

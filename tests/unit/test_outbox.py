@@ -282,7 +282,7 @@ def test_a_url_that_was_handed_over_is_taken_when_its_partition_is_ours_and_it_c
     agent.frontier.opened(prefix(THEIRS))
     (group,) = decode(agent.outbox.pending[0].sent[0][1])
     for _ in range(2):
-        agent.frontier.add(list(group.urls), group.depth, group.priority, handed=True)
+        agent.frontier.add(list(group.urls), group.depth, group.priority)
         agent.frontier.commit({})
         assert agent.frontier.counts.urls == 1
 

@@ -245,7 +245,7 @@ class Agent:
             for url, hosts in zip(group.urls, group.hosts, strict=True):
                 self._sources.sent(url, group.depth, group.hops, group.listed, set(hosts))
         elif group.depth:
-            self.frontier.add(list(group.urls), group.depth, group.priority, group.hops, group.suspect, handed=True)
+            self.frontier.add(list(group.urls), group.depth, group.priority, group.hops, group.suspect)
         else:
             self.add_seeds(list(group.urls), self._seeds_share, group.priority, given=False)
         self._fetcher.wake()

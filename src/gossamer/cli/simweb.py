@@ -49,6 +49,13 @@ _SCOPES = ("any", "domain", "host")
     metavar="<float range>",
     help="Milliseconds before each response.",
 )
+@click.option(
+    "--spread",
+    type=click.FloatRange(min=0, max=3),
+    default=0.0,
+    metavar="<float range>",
+    help="How much that differs: at 0.7, one response in twenty takes three times as long.",
+)
 @click.option("--faults", type=float, metavar="<float>", help="Share of URLs that misbehave, 0 to 1; by profile.")
 @click.option("--log", type=Path, metavar="<path>", help="Write one JSON line per request to this file.")
 @click.option(
@@ -73,6 +80,7 @@ def simweb(
     seed: int,
     profile: str,
     latency: float,
+    spread: float,
     faults: float | None,
     log: Path | None,
     list_urls: bool,
@@ -91,7 +99,7 @@ def simweb(
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(world, port, latency / 1000, log))
+        runner.run(_serve(world, port, latency / 1000, spread, log))
 
 
 def _list(world: World, seeds: Sequence[str], max_depth: int | None, scope: ScopeName, as_json: bool) -> None:
@@ -106,13 +114,13 @@ def _list(world: World, seeds: Sequence[str], max_depth: int | None, scope: Scop
             print(url)
 
 
-async def _serve(world: World, port: int, latency: float, log: Path | None) -> None:
+async def _serve(world: World, port: int, latency: float, spread: float, log: Path | None) -> None:
     from gossamer.testing.web.hub import crawl_command
     from gossamer.testing.web.log import ArrivalLog, FileLog, NoLog
     from gossamer.testing.web.server import SimServer
 
     arrivals: ArrivalLog = FileLog(log, world.clock) if log else NoLog()
-    server = SimServer(world, port=port, log=arrivals, latency=latency)
+    server = SimServer(world, port=port, log=arrivals, latency=latency, spread=spread)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

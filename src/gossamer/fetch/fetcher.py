@@ -37,6 +37,13 @@ Outcome = tuple[Visit, Page | Fault]
 _AT_ONCE = 64  # outcomes of one wait, and visits started before the next: what comes in bursts is spread in time
 _SUPPRESS_CONNECT_HEADERS = 265  # an option of libcurl that pycurl has no name for
 _TICK = 0.05  # seconds: at least this often libcurl may look at its own time-outs
+# `perform` looks at every visit in flight, which takes one to three microseconds for each. Where answers trickle in,
+# looking after each of them would take most of the time, so turns are so many seconds apart for each visit in flight:
+# 10 ms for 250 (docs/decisions/0003-pycurl.md).
+_APART = 40e-6
+_OF_AN_ANSWER = 1 / 40  # of the time that answers take is the most that is waited for others
+_SHORTEST_REST = 0.001  # seconds; less is not worth it
+_LEARNING = 1 / 16
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
 _KEPT_FREE = 64  # file descriptors that no connection takes: the database needs some, and pycurl for a moment
 _SHORT_PAUSE = 0.1  # seconds before a visit for which there was no file descriptor is begun again
@@ -94,6 +101,10 @@ class Fetcher:
         self._faults: list[Outcome] = []
         self._broken: list[Visit] = []  # by the fence, and not yet handed back
         self._spent = 0.0
+        self._looked = 0.0  # when the last turn ended
+        self._begun = 0  # visits since then
+        self._took = 0.0  # seconds that answers take, about
+        self._gathering = False  # answers are waited for, and none is worth a look by itself
         self._request_tail = (
             f"\r\nUser-Agent: {user_agent}\r\n" + "".join(f"{line}\r\n" for line in HEADERS) + "\r\n"
         ).encode()
@@ -133,6 +144,7 @@ class Fetcher:
         self._fence = Fence(allowed, self._opened)
 
     def start(self, visit: Visit) -> None:
+        self._begun += 1
         if self._fence is not None and self._is_over():
             self._broken.append(visit)
             return
@@ -164,12 +176,24 @@ class Fetcher:
         return "" if route is not None and route.is_rule else page.address
 
     async def wait(self, seconds: float) -> list[Outcome]:
-        """Outcomes as soon as there are any, or none after this time."""
+        """Outcomes as soon as there are any, or some more a moment later; or none after this time."""
         done = self._collect()
-        if not done and seconds > 0 and not self._broken:
-            await self._sleep(seconds)
-            done = self._collect()
+        if seconds > 0 and not self._broken:
+            if max(len(done), self._begun) < _AT_ONCE and (rest := self._rest_of_turn()) >= _SHORTEST_REST:
+                await self._gather(rest)
+                done += self._collect(_AT_ONCE - len(done))
+            if not done and not self._broken:
+                await self._sleep(seconds)
+                done = self._collect()
+        self._looked, self._begun = perf_counter(), 0
+        if done and isinstance(answer := done[0][1], Page):
+            self._took += (answer.seconds - self._took) * _LEARNING
         return done
+
+    def _rest_of_turn(self) -> float:
+        """Seconds until a look at all that are in flight is worth it."""
+        apart = turns_apart(len(self._busy), self._took)
+        return self._looked + apart - perf_counter() if apart else 0.0
 
     def wake(self) -> None:
         """End a `wait` early."""
@@ -352,7 +376,7 @@ class Fetcher:
 
     # -- finishing ---------------------------------------------------------------------------------------------------
 
-    def _collect(self) -> list[Outcome]:
+    def _collect(self, most: int = _AT_ONCE) -> list[Outcome]:
         fence = self._fence
         if fence is not None and self._is_over():
             return []
@@ -371,7 +395,7 @@ class Fetcher:
         if fence is not None and self._is_over():
             return done
         now = self._clock()
-        _, finished, failed = multi.info_read(_AT_ONCE)
+        _, finished, failed = multi.info_read(most)
         done += (
             [self._finish(curl, 0, "", now) for curl in finished]
             if compiled is None
@@ -467,7 +491,8 @@ class Fetcher:
 
     def _on_events(self) -> None:
         self._epoll.poll(0, 1024)
-        self.wake()
+        if not self._gathering:
+            self.wake()
 
     async def _sleep(self, seconds: float) -> None:
         if self._busy:
@@ -475,6 +500,18 @@ class Fetcher:
             seconds = min(seconds, _TICK, own / 1000 if own >= 0 else _TICK)
         elif self._fence is not None and self._fence.connected:
             seconds = min(seconds, _TICK)  # idle connections are reset in time, too
+        await self._rest(seconds)
+
+    async def _gather(self, seconds: float) -> None:
+        """So long, or until somebody calls, whatever comes meanwhile."""
+        self._gathering = True
+        try:
+            await self._rest(seconds)
+        finally:
+            self._gathering = False
+
+    async def _rest(self, seconds: float) -> None:
+        """So long, or until somebody calls."""
         self._wake = self._loop.create_future()
         timer = self._loop.call_later(max(seconds, 0), self.wake)
         try:
@@ -482,6 +519,14 @@ class Fetcher:
         finally:
             timer.cancel()
             self._wake = None
+
+
+def turns_apart(in_flight: int, answer: float) -> float:
+    """How many seconds there are between two turns: none where few are in flight, or where they are answered quickly
+    (`answer`: in how many seconds).
+    """
+    apart = min(in_flight * _APART, answer * _OF_AN_ANSWER, _TICK)
+    return apart if apart >= _SHORTEST_REST else 0.0
 
 
 def _highest_descriptor() -> int:

@@ -236,7 +236,8 @@ class Frontier:
         return self._roster.prefix(host)[:2]
 
     def opened(self, partition: bytes) -> None:
-        """It is ours, and all of it is in the database."""
+        """It is ours, and all of it is in the database. What was met of it before was handed over."""
+        self._intake.forget()
         for host in self._roster.opened(partition):
             self._settling.offer(host, self._now)
 

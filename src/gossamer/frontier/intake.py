@@ -79,7 +79,7 @@ class Intake:
                 self.resolve()
 
     def forget(self) -> None:
-        """What was met lately may have gone with a partition."""
+        """What was met lately may have gone with a partition, or was handed over before that was ours."""
         self._recent.clear()
 
     def resolve(self) -> None:

@@ -65,7 +65,9 @@ class Recent:
 
     def clear(self) -> None:
         """None was met."""
-        self._table = array("q", bytes(8 * len(self._table)))
+        if self._added:  # partitions come many at a time
+            self._table = array("q", bytes(8 * len(self._table)))
+            self._added = 0
 
     def __len__(self) -> int:
         return len(self._table)

@@ -137,7 +137,7 @@ class Connection(asyncio.Protocol):
         if type(answer) is bytes:
             if server.latency:
                 self._busy = True
-                server.loop.call_later(server.latency, self._send, answer, keep)
+                server.loop.call_later(server.wait(), self._send, answer, keep)
             else:
                 self._transport.write(answer)
                 server.log.end(self.number)
@@ -163,7 +163,7 @@ class Connection(asyncio.Protocol):
         """Sends a reply in parts, never faster than the client reads."""
         server = self._server
         if server.latency:
-            await asyncio.sleep(server.latency)
+            await asyncio.sleep(server.wait())
         for part in reply.parts:
             if isinstance(part, bytes):
                 self._transport.write(part)

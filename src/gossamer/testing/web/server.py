@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from random import Random
 from typing import Protocol, Self
 
 import uvloop
@@ -32,8 +33,9 @@ class Site(Protocol):
 class Server:
     """A listening socket and its connections.
 
-    `latency` seconds pass before each response without holding up others; `time_scale` shortens the waits that a
-    `Reply` asks for, so that tests of slow servers need not be slow.
+    `latency` seconds pass before each response without holding up others, in the median: with a `spread` some take much
+    longer, as servers do (it is the sigma of a log-normal distribution). `time_scale` shortens the waits that a `Reply`
+    asks for, so that tests of slow servers need not be slow.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -46,12 +48,15 @@ class Server:
         log: ArrivalLog | None = None,
         latency: float = 0.0,
         time_scale: float = 1.0,
+        spread: float = 0.0,
     ) -> None:
         self.site = site
         self.log: ArrivalLog = log or MemoryLog()
         self.host = host
         self.port = port
         self.latency = latency
+        self.spread = spread
+        self._chance = Random(1)  # noqa: S311 - the same waits each time
         self.time_scale = time_scale
         self.connections: set[Connection] = set()
         self._accepted = 0
@@ -62,6 +67,10 @@ class Server:
     def connect(self) -> str:
         """For `gossamer crawl --connect`: every host is here."""
         return f"*={self.host}:{self.port}"
+
+    def wait(self) -> float:
+        """Seconds before the next response."""
+        return self.latency * self._chance.lognormvariate(0.0, self.spread) if self.spread else self.latency
 
     async def start(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -135,8 +144,9 @@ class SimServer(Server):
         log: ArrivalLog | None = None,
         latency: float = 0.0,
         time_scale: float = 1.0,
+        spread: float = 0.0,
     ) -> None:
-        super().__init__(WorldSite(world), host, port, log or MemoryLog(world.clock), latency, time_scale)
+        super().__init__(WorldSite(world), host, port, log or MemoryLog(world.clock), latency, time_scale, spread)
         self.world = world
 
     @classmethod
