@@ -12,18 +12,17 @@ import errno
 import resource
 import select
 import socket
-import ssl
 from collections.abc import Callable, Coroutine
 from time import perf_counter
 
 import pycurl
 
 from gossamer.config import FetchConfig, HostRule
-from gossamer.errors import ConfigError
 from gossamer.fetch.access import HEADERS, Access, Accesses, as_sent
 from gossamer.fetch.cookies import Jar
 from gossamer.fetch.fence import Fence
 from gossamer.fetch.guard import Guard
+from gossamer.fetch.options import options_of
 from gossamer.fetch.ports import Ports
 from gossamer.fetch.resolver import Answer, Resolver, ShortageError, literal
 from gossamer.fetch.route import Route, Routes, split_host
@@ -35,7 +34,6 @@ from gossamer.model.url import host_of
 Outcome = tuple[Visit, Page | Fault]
 
 _AT_ONCE = 64  # outcomes of one wait, and visits started before the next: what comes in bursts is spread in time
-_SUPPRESS_CONNECT_HEADERS = 265  # an option of libcurl that pycurl has no name for
 _TICK = 0.05  # seconds: at least this often libcurl may look at its own time-outs
 # `perform` looks at every visit in flight, which takes one to three microseconds for each. Where answers trickle in,
 # looking after each of them would take most of the time, so turns are so many seconds apart for each visit in flight:
@@ -84,7 +82,7 @@ class Fetcher:
         self._routes = Routes(resolver, guard, Ports(config.ports))
         self._local_names, self._networks = config.allow_private, bool(networks)
         limits = Limits(config.max_body, config.max_headers, types, max_length, sources)
-        options = _options(config, user_agent)
+        options = options_of(config, user_agent)
         self._new_transfer: Callable[[], Transfer] = lambda: Transfer(
             guard, limits, self._watch, options, self._fence, lambda visit: self.may_post(visit)
         )
@@ -533,55 +531,3 @@ def _highest_descriptor() -> int:
     """File descriptors of connections stay below this."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return 1 << 31 if limit == resource.RLIM_INFINITY else limit - min(_KEPT_FREE, limit // 4)
-
-
-def _options(config: FetchConfig, user_agent: str) -> dict[int, object]:
-    """The same for every handle."""
-    return {
-        pycurl.NOSIGNAL: 1,
-        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
-        pycurl.FOLLOWLOCATION: 0,
-        pycurl.PROXY: "",
-        _SUPPRESS_CONNECT_HEADERS: 1,  # the answer of a proxy is no part of the response
-        pycurl.NOPROXY: "",  # or the environment could turn a proxy off, and with it who judges the address
-        pycurl.PROXY_CAINFO: certificates(config.ca_file),
-        pycurl.USERAGENT: user_agent,
-        pycurl.HTTPHEADER: list(HEADERS),
-        # Bodies are stored as they came: still chunked, still compressed.
-        pycurl.HTTP_TRANSFER_DECODING: 0,
-        pycurl.HTTP_CONTENT_DECODING: 0,
-        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_2TLS if config.http2 else pycurl.CURL_HTTP_VERSION_1_1,
-        pycurl.PATH_AS_IS: 1,
-        pycurl.BUFFERSIZE: 65536,
-        pycurl.TIMEOUT_MS: int(config.timeout * 1000),
-        pycurl.CONNECTTIMEOUT_MS: int(config.connect_timeout * 1000),
-        # After each request it looks through all that it keeps. What it is told of a host it keeps all the same (Told).
-        pycurl.DNS_CACHE_TIMEOUT: 0,
-        pycurl.LOW_SPEED_LIMIT: 1,
-        pycurl.LOW_SPEED_TIME: max(1, int(config.low_speed_time)),
-        # Verified always: there is no option that turns it off.
-        pycurl.SSL_VERIFYPEER: 1,
-        pycurl.SSL_VERIFYHOST: 2,
-        pycurl.CAINFO: certificates(config.ca_file),
-    }
-
-
-def certificates(path: str) -> str:
-    """The file of root certificates to trust: the one given, the system's, or our own."""
-    if not path:
-        return ssl.get_default_verify_paths().cafile or _own_certificates()
-    try:
-        ssl.create_default_context(cafile=path)
-    except OSError as error:
-        raise ConfigError(
-            f"fetch.ca_file: {path} is no file of certificates ({error.strerror or error}). "
-            "Name a file in PEM format, or leave the option empty to trust the system's."
-        ) from error
-    return path
-
-
-def _own_certificates() -> str:
-    """For systems that have no bundle of root certificates, or not where OpenSSL looks for it."""
-    import certifi
-
-    return certifi.where()

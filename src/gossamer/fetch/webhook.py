@@ -16,8 +16,8 @@ import pycurl
 
 from gossamer.config import FetchConfig, user_agent
 from gossamer.errors import ConfigError
-from gossamer.fetch.fetcher import certificates
 from gossamer.fetch.guard import Guard
+from gossamer.fetch.options import certificates
 from gossamer.fetch.ports import Ports
 from gossamer.model.url import normalize
 
