@@ -24,7 +24,7 @@ from fetch_server import DOMAIN
 
 from gossamer.config import FetchConfig, ScopeConfig
 from gossamer.fetch import Fetcher, Resolver
-from gossamer.fetch.fetcher import _options
+from gossamer.fetch.options import options_of
 from gossamer.model import Page, Visit
 
 _USER_AGENT = "gossamer-benchmark/1 (+https://bench.test/)"
@@ -130,7 +130,7 @@ async def _idle(fetcher: Fetcher) -> float:
 def bare(load: Fetches) -> Cost:
     """libcurl's multi handle and one epoll set, with the Fetcher's options and nothing else of it."""
     config = FetchConfig(connections=load.connections, allow_private=True)
-    options = _options(config, _USER_AGENT)
+    options = options_of(config, _USER_AGENT)
     multi = pycurl.CurlMulti()
     multi.setopt(pycurl.M_MAXCONNECTS, max(load.connections * 2, 64))
     multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
