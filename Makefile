@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-parts bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-trials bench-fresh bench-due bench-strategies bench-hidden fuzz fuzz-api docs clean
+.PHONY: demo test test-slow screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-parts bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-agents bench-trials bench-fresh bench-due bench-strategies bench-hidden fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -20,7 +20,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt requirements-clu
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-cluster.txt
 	@touch $@
 
-demo: $(VENV)/.installed  ## crawl a simulated web, search it, leave the search page open (SECONDS=20 ends by itself)
+demo: $(VENV)/.installed  ## crawl a simulated web, search it, leave the pages open while it goes on (SECONDS=20 ends by itself)
 	$(BIN)/python examples/demo.py --seconds $(SECONDS)
 
 # Pages are tested in a browser. Where none can be installed, those tests say loudly that they did not run.
@@ -30,8 +30,14 @@ $(VENV)/.browser: $(VENV)/.installed-dev
 		|| echo "There is no chromium, and it cannot be installed: pages are NOT TESTED in a browser."
 	@touch $@
 
-test: $(VENV)/.installed-dev $(VENV)/.browser  ## run every test, a file at a time on each core
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(TESTS)
+# A file at a time on each core.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+
+test: $(VENV)/.installed-dev $(VENV)/.browser  ## run every test but the long trials
+	$(PYTEST) -m "not slow" $(TESTS)
+
+test-slow: $(VENV)/.installed-dev $(VENV)/.browser  ## run the long trials, which are marked slow
+	$(PYTEST) -m slow $(TESTS)
 
 screenshots: $(VENV)/.installed-dev $(VENV)/.browser  ## pictures of all pages in bench-work/; those that the documents show in docs/images
 	$(BIN)/python tests/acceptance/screenshots.py --out bench-work/screenshots
@@ -134,6 +140,9 @@ bench-strategies: $(VENV)/.installed-dev  ## pages about a topic among the first
 
 bench-cluster: $(VENV)/.installed-dev  ## the broker of a cluster alone, one server and three
 	$(BIN)/python benchmarks/cluster_engine.py
+
+bench-agents: $(VENV)/.installed-dev  ## speed by agents and connections, and how evenly agents share the web
+	$(BIN)/python benchmarks/agents.py --json bench-work/agents.json --picture docs/images/agents.svg
 
 bench-trials: $(VENV)/.installed-dev  ## several agents on one crawl, and what may happen to them, judged by the web's log
 	$(BIN)/python benchmarks/cluster_trials.py complete

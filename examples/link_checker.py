@@ -2,7 +2,8 @@
 
 python link_checker.py https://www.example.org/
 
-Exit status 1 if there is a dead link or a missing anchor. Pages of other hosts are looked at, and not followed further.
+Exit status 1 if there is a dead link or a missing anchor, or if no page of the site could be read. Pages of other hosts
+are looked at, and not followed further.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ class Checker:
             if target in self._names and place not in self._names[target]:
                 yield f"{target}#{place}"
 
-    def report(self, directory: Path, complete: bool) -> int:
-        """Print what was found; how many links are dead and how many anchors missing."""
+    def report(self, directory: Path, complete: bool) -> bool:
+        """Print what was found. Return whether pages were read and nothing is wrong with them."""
         dead, unchecked = {}, Counter[str]()
         for known in gossamer.urls(directory):
             state = known.state.name.lower()
@@ -125,7 +126,10 @@ class Checker:
               f"{len(missing)} missing anchors, {len(self.moved)} moved")  # fmt: skip
         for reason, count in unchecked.most_common():
             print(f"{count} links were not checked: {reason}")
-        return len(dead) + len(missing)
+        if not self._names:
+            print("Nothing was checked: no page of the site could be read. See its address and the reasons above.",
+                  file=sys.stderr)  # fmt: skip
+        return bool(self._names) and not dead and not missing
 
     def _show(self, what: str, text: str, url: str) -> None:
         print(f"{what:6}  {text}")
@@ -152,7 +156,7 @@ async def main() -> int:
         ):  # fmt: skip
             pages += 1
             checker.see(page)
-        return 1 if checker.report(directory, complete=pages < given.max_pages) else 0
+        return 0 if checker.report(directory, complete=pages < given.max_pages) else 1
 
 
 if __name__ == "__main__":

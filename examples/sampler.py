@@ -101,6 +101,10 @@ async def main() -> None:
     ):  # fmt: skip
         pass
     sample = list(sampled(given.dir, given.of))
+    if not sample:
+        sys.exit(
+            "There is no sample: the walk met no page. Look at the address where it begins, and at what was said above."
+        )
     print(f"{len(sample):,} pages of {len({page.host for page in sample}):,} hosts, for about "
           f"{math.fsum(page.weight for page in sample):,.0f} pages")  # fmt: skip
     for each in shares(sample):

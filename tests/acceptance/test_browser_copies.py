@@ -43,7 +43,7 @@ def test_what_is_no_text_is_offered(page: Page) -> None:
     page.goto(copy_of(IMAGE))
     expect(page.locator(FRAME)).to_have_count(0)
     with page.expect_download() as download:
-        page.get_by_role("link", name="Take the stored bytes").click()
+        page.get_by_role("link", name="Download the stored bytes").click()
     assert download.value.path().read_bytes()[:4] == b"\x89PNG"
 
 

@@ -146,7 +146,7 @@ def test_it_says_that_the_crawl_has_ended_and_that_the_service_is_away(
         expect(page.locator("h1")).to_have_text(re.compile("^(There is no crawl|A crawl is starting|Crawling)"))
         expect(page.locator("h1")).to_have_text(CRAWLING)
         process.send_signal(signal.SIGTERM)
-        expect(page.locator("h1")).to_have_text("Stopped. The same command goes on with it.")
+        expect(page.locator("h1")).to_have_text("Stopped. Run the same command to continue.")
         assert watch.console == []
     expect(page.locator("#silent")).to_be_visible()
     context.close()

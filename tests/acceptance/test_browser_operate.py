@@ -106,6 +106,8 @@ def test_a_pause_stops_requests_and_resume_goes_on(page: Page, watch: Watch, cra
 def test_hours_are_painted(page: Page, watch: Watch, crawl: Operated) -> None:
     log_in(page, crawl.key)
     form = control(page, "schedule")
+    page.wait_for_load_state("networkidle")
+    expect(form.locator("p.will")).to_have_count(0)  # nothing was typed, so nothing is said of it
     form.get_by_label("paused").check()
     cells = form.locator(".cell")
     expect(cells).to_have_count(24)
@@ -122,7 +124,7 @@ def test_hours_are_painted(page: Page, watch: Watch, crawl: Operated) -> None:
     still = crawl.requests
     assert not crawl.log.wait_for(still + 20, 2), "requests go on"
     form = control(page, "schedule")
-    form.get_by_label("each day by itself").check()
+    form.get_by_label("each day separately").check()
     expect(form.locator(".cell")).to_have_count(7 * 24)
     form.get_by_label("The same in words").fill("Mon-Fri 08:00-18:00 rate=50\nsometimes")
     expect(form.locator("p.will")).to_contain_text("hours such as")
@@ -169,11 +171,11 @@ def test_a_purge_asks_for_the_name_again(page: Page, watch: Watch, crawl: Operat
     control(page, "purge").get_by_label("Host").fill(host)
     control(page, "purge").get_by_role("button").click()
     expect(page.locator(".note")).to_contain_text("leave the index for good")
-    page.get_by_label("Write the name of the host again").fill("another.test")
+    page.get_by_label("Type the name of the host again").fill("another.test")
     page.get_by_role("button", name="Purge").click()
     expect(page.get_by_role("alert")).to_contain_text("not the same name")
     assert not [change for change in read_changes(crawl.home) if change.what == "purge"]
-    page.get_by_label("Write the name of the host again").fill(host)
+    page.get_by_label("Type the name of the host again").fill(host)
     page.get_by_role("button", name="Purge").click()
     expect(page.locator(".note")).to_contain_text(f"pages of {host} are purged")
     assert watch.console == []

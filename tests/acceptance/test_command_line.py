@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gossamer.testing import SimServer, World, reachable
+from gossamer.testing import SimServer, TinyWeb, World, reachable
 from gossamer.testing.web import MemoryLog
 
 GOSSAMER = [sys.executable, "-m", "gossamer"]
@@ -57,6 +57,13 @@ def truth(world: World) -> set[str]:
     return {url for url, outcome in reachable(world, [world.url(0)]).items() if outcome.fetched}
 
 
+def test_a_seed_whose_host_no_server_can_have_is_refused(tmp_path: Path) -> None:
+    _, said = gossamer("crawl", "http://a..b/", "http://-/", "--dir", str(tmp_path / "c"), status=2)
+    assert "the host name a..b has an empty part" in said
+    assert "the last part of the host name - begins or ends with a hyphen" in said
+    assert not (tmp_path / "c").exists()
+
+
 @contextmanager
 def web(world: World) -> Iterator[SimServer]:
     with SimServer.running(world) as server:
@@ -79,6 +86,9 @@ def test_a_crawl_from_start_to_finish(tmp_path: Path) -> None:
     assert "--delay 0" in err
     warcs = [str(path) for path in (home / "warc").glob("*.warc.gz")]
     subprocess.run([sys.executable, "-m", "warcio.cli", "check", *warcs], check=True, capture_output=True)
+    for warc in warcs:
+        checked = [Path(sys.executable).with_name("fastwarc"), "check", "--verify-payloads", warc]
+        subprocess.run(checked, check=True, capture_output=True)
     status, _ = gossamer("status", "--dir", str(home), "--json")
     assert json.loads(status)["pages"] == len(expected)
 
@@ -127,6 +137,23 @@ def test_delays_hold_across_a_kill(tmp_path: Path) -> None:
     assert len(gaps) == 8
     assert min(gaps.values()) >= 0.3
     assert set(fetched(home)) == truth(world)
+
+
+def test_a_domain_rests_across_a_kill(tmp_path: Path) -> None:
+    """Also for hosts that nobody had visited before it."""
+    settings = tmp_path / "given.toml"
+    settings.write_text('[policy]\ndelay = "100ms"\ndomain_delay = "2s"\n')
+    with TinyWeb() as web:
+        command = ["crawl", "http://www.big.test/", *(f"http://h{number}.big.test/" for number in range(8))]
+        command += ["--dir", str(tmp_path / "c"), "--config", str(settings), "--connect", web.connect]
+        command += ["--allow-private", "--no-index"]
+        for requests in (2, 3):
+            with start(*command) as process:
+                assert web.log.wait_for(requests, timeout=60)
+                process.kill()
+                process.communicate()
+        times = [arrival.time for arrival in web.log.arrivals]
+    assert times[2] - times[1] >= 2
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:

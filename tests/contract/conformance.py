@@ -26,8 +26,14 @@ def load(name: str) -> Any:
 
 
 def read(name: str) -> bytes:
-    """The file `name` of the suites; skips the test, with the reason, where it is not there."""
+    """Return the file `name` of the suites; skip the test, with the reason, where it is not there.
+
+    A plain clone has no suites. `tests/conftest.py` makes one line of the skips that say so; a file that is missing in
+    a folder that is there, or in one that was asked for, is a skip like any other.
+    """
     path = folder() / name
+    if not folder().is_dir() and "GOSSAMER_CONFORMANCE" not in os.environ:
+        pytest.skip("no conformance suites")
     if not path.is_file():
         pytest.skip(f"CONFORMANCE SUITE NOT FOUND: {path}; set GOSSAMER_CONFORMANCE to the folder that holds it")
     return path.read_bytes()

@@ -37,6 +37,7 @@ URLS = [
     "http://h.example/" + "long/" * 400,
     "http://[::1]:81/x/y",
 ]
+BLOCKS = b"b" * 20, b""
 TYPES = ["text/html", "text/html; charset=utf-8", "text/html; charset=windows-1252"]
 built = pytest.mark.skipif(compiled is None, reason="THE COMPILED MODULES ARE NOT BUILT: their twins alone are tested")
 
@@ -69,7 +70,7 @@ def test_links_of_anything(url: str) -> None:
     st.lists(st.sampled_from(PIECES) | st.randoms(use_true_random=False).map(tag), max_size=8).map("".join),
     st.sampled_from(URLS),
 )
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 def test_links_of_pieces(page: str, url: str) -> None:
     the_same(page.encode("utf-8", "replace"), url, "text/html")
 
@@ -79,7 +80,7 @@ _REFERENCE = st.text("./?#:&=%;~ab-_@!,+\t\n é'\\|()[]$*", max_size=30)
 
 @built
 @given(st.lists(_REFERENCE, max_size=6), st.sampled_from(URLS), st.sampled_from(['"', "'", ""]))
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=600)
 def test_references_of_any_form(references: list[str], url: str, quote: str) -> None:
     page = "".join(f"<a href={quote}{each.replace(quote or ' ', '')}{quote}>x</a>" for each in references)
     the_same(page.encode(), url, "text/html; charset=utf-8")
@@ -102,7 +103,7 @@ _ABSOLUTE = st.builds(
 
 @built
 @given(st.lists(_ABSOLUTE, max_size=5))
-@settings(max_examples=800, deadline=None, derandomize=True)
+@settings(max_examples=800)
 def test_absolute_references(references: list[str]) -> None:
     the_same("".join(f'<a href="{each}">' for each in references).encode(), URLS[1], "text/html")
 
@@ -133,7 +134,7 @@ def test_many_attributes(count: int) -> None:
 @given(
     st.binary(max_size=300) | st.text("charseticsohzgbrplmn2-20=\"' ", max_size=80).map(str.encode), st.integers(0, 90)
 )
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500)
 def test_encodings(body: bytes, head: int) -> None:
     for each in (body, b"xx charset=" + body, b"CharSet='cs" + body):
         assert compiled.may_scan(each, head) is may_scan_here(each, head)
@@ -159,9 +160,12 @@ def test_wrong_arguments_are_said() -> None:
     with pytest.raises(ValueError, match="20 bytes"):
         spelled(b"short")
     with pytest.raises(TypeError, match="records"):
-        records(None, b"short", "", 0, True)  # type: ignore[arg-type]
+        records(None, b"short", BLOCKS, "", 0)  # type: ignore[arg-type]
+    for blocks in ((b"short", b""), (b"d" * 20, b"short"), (b"d" * 20,), b"d" * 20):
+        with pytest.raises(TypeError, match="two digests"):
+            records(None, b"d" * 20, blocks, "", 0)  # type: ignore[arg-type]
     with pytest.raises(AttributeError):
-        records(None, b"d" * 20, "", 0, True)  # type: ignore[arg-type]
+        records(None, b"d" * 20, BLOCKS, "", 0)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="lines"):
         lines((), "x", {}, mime_of, line_here)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="of eight"):
@@ -170,7 +174,7 @@ def test_wrong_arguments_are_said() -> None:
         words(b"a b", 1, 2)
     page = Page("http://a.test/", 200, b"", b"", b"", 0.0, 0.0, 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="bytes and str"):
-        records(page, b"d" * 20, "", 0, True)
+        records(page, b"d" * 20, BLOCKS, "", 0)
 
 
 @built
@@ -220,7 +224,7 @@ def test_records(
     url: str, head: bytes, raw: bytes, request: bytes, word: str, protocol: bytes, digest: bytes, moment: float
 ) -> None:
     page = Page(url, 200, head, raw, b"", moment, 0.0, word, request, word[:3], None, protocol)
-    for asked in ((digest, "<urn:uuid:1-", 0, True), (digest, "", 0xFFF_FFFF_FFFE, False)):
+    for asked in ((digest, (digest, BLOCKS[0]), "<urn:uuid:1-", 0), (digest, BLOCKS, "", 0xFFF_FFFF_FFFE)):
         assert outcome(records, page, *asked) == outcome(records_here, page, *asked)
 
 

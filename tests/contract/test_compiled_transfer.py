@@ -212,7 +212,7 @@ _RESPONSE = st.builds(
 @built
 @given(st.lists(_RESPONSE, min_size=1, max_size=4), st.sampled_from([0, 40]))
 @example([Response(head=b""), Response()], 0)
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=600)
 def test_responses_of_any_form(responses: list[Response], max_length: int) -> None:
     the_same(responses, max_length)
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gossamer.config import FrontierConfig, PolicyConfig
+from gossamer.config import FrontierConfig, Pause, PolicyConfig
 from gossamer.config.hosts import HostRule
 from gossamer.frontier import Frontier
 from gossamer.frontier.hosts import Chunk, Group, HostQueue, Level
@@ -76,7 +76,7 @@ def plain(thing: Any) -> Any:
             return [(plain(key), plain(value)) for key, value in thing.items()]
         case list() | tuple():
             return [plain(each) for each in thing]
-        case _ if type(thing).__name__ in ("Yields", "Robots", "Twins", "deque", "WeakValueDictionary", "set"):
+        case _ if type(thing).__name__ in ("Yields", "Robots", "deque", "WeakValueDictionary", "set"):
             return sorted(map(str, map(plain, thing))) if type(thing).__name__ == "set" else type(thing).__name__
     return thing
 
@@ -98,7 +98,7 @@ def state(frontier: Frontier) -> dict[str, Any]:
         "hosts": hosts,
         "chunks": chunks,
         "schedule": {slot: plain(getattr(schedule, slot)) for slot in slots},
-        "groups": {name: [group.in_hand, plain(list(group.held))] for name, group in schedule._groups.items()},
+        "groups": {name: plain(group) for name, group in schedule._groups.items()},
         "counts": plain(frontier.counts),
         "visits": dict(frontier._changes),
         "dirty": plain(frontier._roster._dirty),
@@ -162,6 +162,8 @@ POLICIES: dict[str, tuple[dict[str, Any], tuple[HostRule, ...]]] = {
     "bursts": ({"delay": 0.5, "burst": 4}, ()),
     "several at a time": ({"delay": 0.0, "host_connections": 3}, ()),
     "few of a domain": ({"delay": 0.0, "domain_connections": 2, "address_connections": 4}, ()),
+    "domains rest": ({"delay": 0.5, "domain_delay": Pause(2.0), "address_delay": Pause(0.3)}, ()),
+    "domains rest after bursts": ({"delay": 0.5, "burst": 3}, (HostRule("h0.*", domain_delay=Pause(0.0)),)),
     "hosts of their own": (
         {"delay": 0.0},
         (HostRule("*.b.test", priority=2), HostRule("h1.a.test", max_pages=5), HostRule("h2.a.test", delay=3.0)),

@@ -14,7 +14,7 @@ from gossamer.agent.explain import explain
 from gossamer.agent.progress import Progress
 from gossamer.config import Config, load
 from gossamer.frontier import Frontier
-from gossamer.model import Fault, Visit
+from gossamer.model import Fault, Reason, Visit
 from gossamer.rules.policy import Policy
 from gossamer.rules.robots import ALLOW_ALL, Robots
 from gossamer.rules.scope import Scope
@@ -43,8 +43,8 @@ class Small:
             NOW,
         )
 
-    def lease(self, robots: Robots | None = ALLOW_ALL, now: float = NOW) -> list[Visit]:
-        """Pages that may be visited now; robots.txt is answered on the way, and may have failed (None)."""
+    def lease(self, robots: Robots | Reason = ALLOW_ALL, now: float = NOW) -> list[Visit]:
+        """Pages that may be visited now; robots.txt is answered on the way, or why it failed."""
         pages = []
         for visit in self.frontier.lease(now, 10):
             if visit.robots:
@@ -53,7 +53,7 @@ class Small:
                 pages.append(visit)
         return pages
 
-    def visit(self, robots: Robots | None = ALLOW_ALL) -> Visit:
+    def visit(self, robots: Robots | Reason = ALLOW_ALL) -> Visit:
         """The next page, and its robots.txt before it."""
         self.lease(robots)
         (visit,) = self.lease(robots, NOW + 3600)

@@ -114,3 +114,19 @@ class Relay(Application):
                 yield Request(f"{host}/{int(name) + 1}", priority=int(name) % 10, tag="relay")
                 if self.forms:
                     yield Request(f"{host}/find", body=f"q={name}")
+
+
+class Again(Application):
+    """Asks for known pages again: some whatever their copies are, and some only if those are older than an hour."""
+
+    def __init__(self, old: Sequence[str] = (), young: Sequence[str] = ()) -> None:
+        self.old, self.young = old, young
+
+    def begin(self) -> Iterator[Yielded]:
+        for url in self.old:
+            yield Request(url, tag="again", max_age=0)
+        for url in self.young:
+            yield Request(url, tag="again", max_age=3600)
+
+    def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
+        yield from ({"url": page.url, "change": page.change} for page in pages)

@@ -54,14 +54,18 @@ class Heads:
 
 
 def fetch(
-    *urls: str, hosts: tuple[HostRule, ...] = (), networks: tuple[str, ...] = (), **options: object
+    *urls: str,
+    hosts: tuple[HostRule, ...] = (),
+    networks: tuple[str, ...] = (),
+    domains: tuple[str, ...] = (),
+    **options: object,
 ) -> list[Page | Fault]:
     """The outcomes of these URLs, asked for one after the other by one fetcher."""
     config = FetchConfig(**{"dns": (NO_DNS,), **options})  # type: ignore[arg-type]
 
     async def visit() -> list[Page | Fault]:
         resolver = Resolver(config.connect, config.dns, time.time)
-        fetcher = Fetcher(config, "gossamer/test", ("*/*",), networks, resolver, time.time, hosts)
+        fetcher = Fetcher(config, "gossamer/test", ("*/*",), networks, resolver, time.time, hosts, domains=domains)
         found = []
         for url in urls:
             fetcher.start(Visit(url, host_of(url), 0, 0, 1))
@@ -180,6 +184,10 @@ def test_networks_hold_through_a_proxy(web: TinyWeb) -> None:
     assert fault(fetch("http://93.184.217.34/", **settings)[0]).reason is Reason.ADDRESS  # type: ignore[arg-type]
     unknown = fault(fetch("http://www.example.org/", **settings)[0])  # type: ignore[arg-type]
     assert (unknown.reason, len(web.log.arrivals)) == (Reason.DNS, 1)
+    settings["domains"] = ("example.org",)
+    page(fetch("http://www.example.org/", **settings)[0])  # type: ignore[arg-type]
+    unknown = fault(fetch("http://www.example.com/", **settings)[0])  # type: ignore[arg-type]
+    assert (unknown.reason, len(web.log.arrivals)) == (Reason.DNS, 2)
 
 
 def test_the_environment_neither_sets_nor_turns_off_a_proxy(web: TinyWeb, monkeypatch: pytest.MonkeyPatch) -> None:

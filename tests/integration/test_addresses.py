@@ -22,7 +22,7 @@ from gossamer.fetch import guard
 from gossamer.fetch.guard import Guard
 from gossamer.fetch.resolver import has_ipv6
 from gossamer.model import Fault, Page, Reason, State, VisitRecord
-from gossamer.model.url import normalize
+from gossamer.model.url import host_of, normalize
 from gossamer.testing import FakeClock, TinyDNS
 
 PUBLIC = "127.0.0.9"  # taken for a public address in these tests
@@ -263,7 +263,7 @@ def test_seeds(tmp_path: Path, dns: TinyDNS, door: Door) -> None:
 def test_the_same_seeds_arrive_where_the_guard_is_open(
     tmp_path: Path, dns: TinyDNS, door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Guard, "allows", lambda self, address: True)
+    monkeypatch.setattr(Guard, "allows", lambda self, *_: True)
     given = reachable(door.port) + urls(door.port, SEEDS)
     crawl(tmp_path, given, NOBODY, allow_private=False, dns=[dns.address])
     found = visits(tmp_path)
@@ -289,7 +289,7 @@ def test_links_and_redirects(tmp_path: Path, dns: TinyDNS, door: Door, one_is_pu
 def test_the_same_links_and_redirects_arrive_where_the_guard_is_open(
     tmp_path: Path, dns: TinyDNS, door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Guard, "allows", lambda self, address: True)
+    monkeypatch.setattr(Guard, "allows", lambda self, *_: True)
     given = reachable(door.port)
     with Door(PUBLIC, answer=lambda host, path: front(given, path, links=False)) as public:
         crawl(tmp_path, [f"http://{PUBLIC}:{public.port}/"], NOBODY, allow_private=False, dns=[dns.address])
@@ -323,7 +323,7 @@ def test_redirects_of_robots_txt(
     for number in range(len(targets)):
         dns.add(f"h{number}.test", PUBLIC)
     if is_open:
-        monkeypatch.setattr(Guard, "allows", lambda self, address: True)
+        monkeypatch.setattr(Guard, "allows", lambda self, *_: True)
 
     def answer(host: str, path: str) -> bytes:
         if path == "/robots.txt":
@@ -388,6 +388,46 @@ def test_networks_narrow_what_private_crawls_may_reach(tmp_path: Path, dns: Tiny
     assert found[seed].state is State.FETCHED
     assert {visit.reason for url, visit in found.items() if PUBLIC not in url} == {"address"}
     assert door.knocks == []
+
+
+def test_names_or_addresses(tmp_path: Path, dns: TinyDNS) -> None:
+    """All names of .th, wherever they are, and all servers of a network, whatever their names are."""
+    asked: list[tuple[str, str]] = []
+    hosts = ["here.th", "there.ac.th", "in.com", "out.com", "th.com", "127.0.0.3", "127.0.0.4"]
+    for name, address in {
+        "here.th": "127.0.0.2", "there.ac.th": "127.0.0.4", "in.com": "127.0.0.3", "out.com": "127.0.0.4",
+        "th.com": "127.0.0.4", "later.com": "127.0.0.3",
+    }.items():  # fmt: skip
+        dns.add(name, address)
+
+    def answer(host: str, path: str) -> bytes:
+        asked.append((host.partition(":")[0], path))
+        links = {"here.th": hosts, "in.com": ["later.com", "out.com"], "there.ac.th": ["out.com", "here.th"]}
+        leads = links.get(asked[-1][0], []) if path == "/" else []
+        return html("".join(f'<a href="http://{name}:{door.port}/p">x</a><a href="http://{name}:{door.port}/">x</a>'
+                            for name in leads))  # fmt: skip
+
+    with Door("127.0.0.2", "127.0.0.3", "127.0.0.4", answer=answer) as door:
+        seeds = [f"http://here.th:{door.port}/"]
+        crawl(tmp_path / "or", seeds, NOBODY, scope="domain", domains=[".th"], networks=["127.0.0.3/32"],
+              dns=[dns.address])  # fmt: skip
+        pages = {host for host, path in asked if path != "/robots.txt"}
+        assert pages == {"here.th", "there.ac.th", "in.com", "later.com", "127.0.0.3"}
+        assert {host for host, _ in asked} == pages
+        assert dns.asked("out.com") == dns.asked("th.com") == 1
+        left = {url: visit for url, visit in visits(tmp_path / "or").items() if visit.state is not State.FETCHED}
+        assert {(host_of(url).partition(":")[0], visit.reason) for url, visit in left.items()} == {
+            ("out.com", "address"), ("th.com", "address"), ("127.0.0.4", "address"),
+        }  # fmt: skip
+        asked.clear()
+        crawl(tmp_path / "names", seeds, NOBODY, domains=[".th"], dns=[dns.address])
+        assert {host for host, _ in asked} == {"here.th", "there.ac.th"}
+        assert {visit.reason for visit in visits(tmp_path / "names").values() if visit.state is State.EXCLUDED} == {
+            "scope"
+        }
+        asked.clear()
+        crawl(tmp_path / "closed", seeds, NOBODY, domains=[".th"], allow_private=False, dns=[dns.address])
+        assert asked == []
 
 
 # -- ports -----------------------------------------------------------------------------------------------------------

@@ -122,7 +122,9 @@ def test_who_dies_is_back(tmp_path: Path) -> None:
 
     done = Until(tmp_path / "c", 2, "a1 end-when-told", "a2 die")
     assert (done.status, done.whole.reason) == (0, "complete")
-    assert done.said == ["supervisor: the agent a2 died of signal 9 and is started again in 0.25 s; nothing is lost"]
+    assert done.said == [
+        "supervisor: the agent a2 died of signal 9 (SIGKILL) and is started again in 0.25 s; nothing is lost"
+    ]
 
 
 def test_a_broker_that_dies_is_back(tmp_path: Path) -> None:
@@ -208,7 +210,9 @@ if first:
 """
     _, status, notices = fleet([tmp_path / "a"], script)
     assert status == 0
-    assert notices == ["supervisor: the agent died of signal 9 and is started again in 0.001 s; nothing is lost"]
+    assert notices == [
+        "supervisor: the agent died of signal 9 (SIGKILL) and is started again in 0.001 s; nothing is lost"
+    ]
 
 
 def test_an_agent_that_fetches_nothing_has_no_deadline(tmp_path: Path) -> None:

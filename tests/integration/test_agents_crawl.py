@@ -10,11 +10,14 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
+import pytest
 from brokers import brokers
 
 from gossamer.agent import read_progress
-from gossamer.testing import SimServer, World, reachable
+from gossamer.testing import SimServer, TinyWeb, World, reachable
+from gossamer.testing.dns import TinyDNS
 from gossamer.testing.web import MemoryLog
 
 WORLD = World(3, 8, 40, "plain")
@@ -45,6 +48,45 @@ def test_one_command_for_several_agents(tmp_path: Path) -> None:
     assert len(visits) == PAGES
     assert {path.name for path in (home / "agents").iterdir()} == {"a1", "a2"}
     assert list((home / "warc").glob("a*-*.warc.gz"))
+
+
+def test_agents_whose_seeds_were_all_refused_or_failed_end_with_1(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with TinyDNS() as dns:
+        file = tmp_path / "settings.toml"
+        file.write_text(f'[policy]\nretry_wait = "10ms"\n[fetch]\ndns = ["{dns.address}"]\n')
+        words = ["crawl", "http://nobody.test/", "http://127.0.0.9:8080/", "--dir", str(home), "--config", str(file)]
+        with start(*words, "--no-index", "--json", "--agents", "2") as process:
+            out, err = process.communicate(timeout=120)
+    assert process.returncode == 1, err
+    said = json.loads(out.splitlines()[-1])
+    assert (said["pages"], said["excluded"], said["hosts_left"], said["reason"]) == (0, 1, {"dns": 1}, "complete")
+    assert "seed http://nobody.test/ was not visited: nobody.test could not be found in DNS; it is tried again" in err
+    assert "seed http://127.0.0.9:8080/ was not visited: the address of 127.0.0.9:8080 may not be connected to" in err
+    assert "ended: no page was stored, 1 of 2 hosts could not be reached (1 could not be found in DNS); run" in err
+
+
+@pytest.mark.slow
+def test_agents_judge_again_what_settings_excluded_wherever_it_has_moved(tmp_path: Path) -> None:
+    home, hosts = tmp_path / "c", [f"http://h{number}.test" for number in range(12)]
+    with TinyWeb() as web:
+        for host in hosts:
+            web.add_page(f"{host}/", [f"{other}/" for other in hosts] + [f"{host}/old"])
+            web.add_page(f"{host}/old")
+
+        def crawled(*more: str) -> dict[str, Any]:
+            words = ["crawl", f"{hosts[0]}/", "--dir", str(home), "--scope", "any", "--allow-private", "--no-index"]
+            with start(*words, "--connect", web.connect, "--delay", "0", "--json", *more) as process:
+                out, err = process.communicate(timeout=120)
+            assert process.returncode == 0, err
+            said: dict[str, Any] = json.loads(out.splitlines()[-1])
+            return said
+
+        first = crawled("--agents", "3", "--exclude", "/old$")
+        assert (first["pages"], first["excluded"]) == (12, 12)
+        second = crawled("--agents", "2", "--exclude", "/new$")  # one that has excluded a part takes part no more
+        assert (second["pages"], second["excluded"]) == (24, 0)
+        assert set(web.log.requests_per_url().values()) == {1}
 
 
 def test_agents_whose_supervisor_is_killed_stop_cleanly_and_the_next_goes_on(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 import pytest
@@ -23,9 +24,11 @@ import gossamer
 from gossamer.agent import read_visits
 from gossamer.agent.app_reading import read_apps
 from gossamer.cli import run
+from gossamer.errors import GossamerError
 from gossamer.model.url import host_of
 from gossamer.service.keys import KeyFile
 from gossamer.testing import TinyWeb
+from gossamer.testing.web.message import Reply, Request, response
 
 T = TypeVar("T")
 
@@ -125,6 +128,20 @@ def test_shares_hold_over_all_agents(tmp_path: Path) -> None:
             for page in range(number):
                 web.add_page(f"http://h{page % HOSTS}.test/{kind}/{page}")
         web.add_page("http://s.test/", [f"http://h{page % HOSTS}.test/l/{page}" for page in range(pages["l"])])
+        all_queued = Event()
+
+        def robots(_: Request) -> Reply:
+            """Until all have asked for their pages no host is open: some processes take longer to start than others."""
+
+            def parts() -> Iterator[bytes | float]:
+                while not all_queued.is_set():
+                    yield 0.05
+                yield response(404, "text/plain", b"")
+
+            return Reply(parts(), status=404)
+
+        for host in range(HOSTS):
+            web.add_handler(f"http://h{host}.test/robots.txt", robots)
         words = together(home, web, "http://s.test/", "--agents", "2", "--rate", "400")
         for name, share in (("a", 2), ("b", 1)):
             words += [
@@ -132,6 +149,8 @@ def test_shares_hold_over_all_agents(tmp_path: Path) -> None:
                 f"{name}=sample_apps:Asker,share={share},letter={name},hosts={HOSTS},pages={pages[name]}",
             ]
         with start(*words) as process:
+            _until(lambda: queued(home), lambda found: found == pages)
+            all_queued.set()
             said = ended(process)
         arrivals = [(each.host, each.path[1:2]) for each in web.log.arrivals if len(each.path.split("/")) == 3]
         assert set(visits(web).values()) == {1}
@@ -152,6 +171,16 @@ def test_shares_hold_over_all_agents(tmp_path: Path) -> None:
             pages[name],
             pages[name],
         )
+
+
+def queued(home: Path) -> Counter[str]:
+    """How many pages of each letter the agents know of."""
+    found: Counter[str] = Counter()
+    for name in ("a1", "a2"):
+        with suppress(GossamerError):  # it has not begun yet
+            found += Counter(visit.url.split("/")[3] for visit in read_visits(home / "agents" / name))
+    del found[""]
+    return found
 
 
 def test_an_agent_that_is_killed_loses_no_request_and_repeats_no_record(tmp_path: Path) -> None:

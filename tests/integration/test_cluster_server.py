@@ -9,6 +9,7 @@ import ssl
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -182,21 +183,30 @@ def test_the_newest_on_the_path_is_taken_or_that_of_the_extra(tmp_path: Path) ->
         assert version >= OLDEST
 
 
-def test_a_broker_behind_tls_is_trusted_by_its_certificate_only(tmp_path: Path) -> None:
-    authority, stranger = trustme.CA(), trustme.CA()
+class Guarded(Server):
+    """A broker behind TLS, with the certificate that lies in its parent's directory."""
+
+    def settings(self) -> str:
+        files = f'cert_file: "{self.home.parent}/cert.pem", key_file: "{self.home.parent}/key.pem"'
+        return f"{super().settings()}tls {{ {files} }}\n"
+
+
+def certified(home: Path) -> trustme.CA:
+    authority = trustme.CA()
     issued = authority.issue_cert("localhost")
-    (tmp_path / "cert.pem").write_bytes(issued.cert_chain_pems[0].bytes())
-    (tmp_path / "key.pem").write_bytes(issued.private_key_pem.bytes())
+    (home / "cert.pem").write_bytes(issued.cert_chain_pems[0].bytes())
+    (home / "key.pem").write_bytes(issued.private_key_pem.bytes())
+    return authority
 
-    class Guarded(Server):
-        def settings(self) -> str:
-            files = f'cert_file: "{tmp_path}/cert.pem", key_file: "{tmp_path}/key.pem"'
-            return f"{super().settings()}tls {{ {files} }}\n"
 
-    def trusting(trusted: trustme.CA) -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        trusted.configure_trust(context)
-        return context
+def trusting(trusted: trustme.CA) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    trusted.configure_trust(context)
+    return context
+
+
+def test_a_broker_behind_tls_is_trusted_by_its_certificate_only(tmp_path: Path) -> None:
+    authority, stranger = certified(tmp_path), trustme.CA()
 
     async def come(trusted: trustme.CA) -> None:
         address = f"tls://localhost:{server.port}"
@@ -215,3 +225,34 @@ def test_a_broker_behind_tls_is_trusted_by_its_certificate_only(tmp_path: Path) 
             asyncio.run(stay_away())
     finally:
         server.stop()
+
+
+def test_a_broker_that_freezes_behind_tls_is_left_at_once(tmp_path: Path) -> None:
+    """Closing a TLS connection waits half a minute for a server that says nothing any more."""
+    authority = certified(tmp_path)
+    servers = [Guarded(tmp_path / name, engine=ENGINE) for name in ("a", "b")]
+
+    async def use() -> None:
+        addresses = [f"tls://crawl:{each.credentials.password}@localhost:{each.port}" for each in servers]
+        link = await Link.open(addresses, tls=trusting(authority), patience=3.0)
+        url = link.client.connected_url
+        frozen = next(each for each in servers if url is not None and url.port == each.port)
+        assert frozen.pid is not None
+        os.kill(frozen.pid, signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(25):  # seconds; the wait for its farewell alone would take 34
+                while link.client.connected_url is None or link.client.connected_url.port == frozen.port:
+                    with suppress(UnavailableError):
+                        await link.ask("$JS.API.INFO")
+                    await asyncio.sleep(0)
+        finally:
+            os.kill(frozen.pid, signal.SIGCONT)
+            await link.close()
+
+    for server in servers:
+        server.start()
+    try:
+        asyncio.run(use())
+    finally:
+        for server in servers:
+            server.stop()

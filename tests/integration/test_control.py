@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,6 +79,41 @@ def test_paused_it_visits_nobody_until_it_is_resumed(tmp_path: Path, web: Web) -
     changes = [what for _, what in said(tmp_path / "c") if what != "checkpoint"]
     assert changes == ["pause", "seeds", "resume", "stop"]
     assert {who for who, _ in said(tmp_path / "c")} == {WHO}
+
+
+def test_links_of_stored_pages_come_first(tmp_path: Path) -> None:
+    """They wait behind others already; those outside the scope stay outside, and a URL that is new becomes a seed."""
+    others = [f"/f{number}" for number in range(80)]
+    near = [f"/n{number}" for number in range(6)]
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", ["/key", *others])
+        web.add_page("http://a.test/key", [*near, "/", "http://elsewhere.test/", "/private/x"])
+        for path in (*others, *near):
+            web.add_page(f"http://a.test{path}")
+        options = {"rate": "20", "scope": "host", "exclude": ["/private/"]}
+        with running(tmp_path / "c", ["http://a.test/"], web.connect, **options) as crawl:
+            assert web.log.wait_for(6, 30)
+            crawl.control.pause()
+            while crawl.control.checkpoint() and read_progress(tmp_path / "c").in_flight:
+                pass
+            before = len(web.log.arrivals)
+            assert not {arrival.path for arrival in web.log.arrivals} & set(near)
+            given = ["http://a.test/key", "http://a.test/f79", "http://new.test/"]
+            answer = crawl.control.add_seeds(given, 1, links=True)
+            assert (answer.facts["new"], answer.facts["known"]) == (1, 2)
+            assert (answer.facts["pages"], answer.facts["links"]) == (1, len(near))
+            again = crawl.control.add_seeds(given, 1, links=True)
+            assert (again.facts["new"], again.facts["links"]) == (0, len(near)), "it may be said twice"
+            crawl.control.resume()
+            assert web.log.wait_for(before + 12, 30)
+            crawl.control.set_limits({"rate": "0"})
+            assert crawl.end().reason == "complete"
+        came = [arrival.path for arrival in web.log.arrivals[before:] if arrival.host == "a.test"]
+    assert set(near) <= set(came[: len(near) + 1]), came
+    asked = Counter(arrival.host + arrival.path for arrival in web.log.arrivals)
+    pages = {path: count for path, count in asked.items() if not path.endswith("robots.txt")}
+    assert pages == {f"a.test{path}": 1 for path in ("/", "/key", *others, *near)} | {"new.test/": 1}
+    assert urls(tmp_path / "c", State.QUEUED) == set()
 
 
 def test_a_paused_crawl_stays_paused_when_it_is_started_again_and_says_so(tmp_path: Path, web: Web) -> None:

@@ -10,6 +10,7 @@ from commanding import WHO, running
 from gossamer.agent.application import Request
 from gossamer.agent.audit import read_changes
 from gossamer.agent.control_of_all import ControlOfAll, control_of
+from gossamer.agent.spool import Spool
 from gossamer.config import load
 from gossamer.errors import ControlError
 from gossamer.testing import TinyWeb
@@ -46,6 +47,8 @@ def test_agents_at_work(home: Path) -> None:
             assert control.add_seeds(["http://c.test/"]).facts["new"] == 1
             asked = control.request([Request("http://d.test/", tag="t"), Request("http://c.test/"), Request("ftp:x")])
             assert [asked.facts[each] for each in ("new", "known", "left_out", "handed_over")] == [1, 1, 1, 0]
+            assert control.add_seeds(["http://c.test/"], 1, links=True).facts["pages"] == 0
+            assert [read_changes(each.home)[-1].what for each in (first, second)] == ["seeds", "seeds"], "all are told"
             control.set_priority("b.test", 0)
             assert control.priority("b.test") == 0
             assert control.stop(wait=False).ok
@@ -73,4 +76,7 @@ def test_agents_at_rest(home: Path) -> None:
     assert control.add_seeds(["http://c.test/"]).later
     assert list((home / "agents" / "a1" / "control").glob("*.json"))
     assert control.retry().later
+    assert control.rejudge().later
+    waiting = [Spool(home / "agents" / name).waiting() for name in ("a1", "a2")]
+    assert [commands[-1].kind for commands in waiting] == ["rejudge", "rejudge"]
     assert list((home / "agents" / "a2" / "control").glob("*.json"))

@@ -17,6 +17,7 @@ from gossamer.config import Config, FetchConfig
 from gossamer.errors import CrawlDirError, SeedError
 from gossamer.model import State
 from gossamer.testing import SimServer, TinyWeb, World, reachable
+from gossamer.testing.dns import TinyDNS
 from gossamer.testing.web import End, Reply, Request
 
 
@@ -194,7 +195,8 @@ def test_robots_is_obeyed_wherever_it_is(tmp_path: Path) -> None:
     assert {"http://a.test/open", "http://c.test/"} <= paths
     assert summary.reason == "complete"
     assert urls(tmp_path / "c", State.QUEUED) == {"http://b.test/"}
-    assert any("1 URLs are kept: of 1 hosts" in notice for notice in notices)
+    words = "ended: 1 of 3 hosts could not be reached (1 asked to be left alone (429, 503)); run the same command again"
+    assert notices == [f"{words} later to try them again"]
 
 
 def test_half_a_robots_txt_opens_nothing(tmp_path: Path) -> None:
@@ -211,18 +213,20 @@ def test_half_a_robots_txt_opens_nothing(tmp_path: Path) -> None:
 
 def test_unusable_seeds_are_named_and_the_rest_crawled(tmp_path: Path) -> None:
     notices: list[str] = []
-    with TinyWeb() as web:
+    with TinyWeb() as web, TinyDNS() as dns:
         web.add_page("http://a.test/")
         pattern = web.connect.replace("*=", "a.test=")
-        seeds = ["ftp://a.test/", "http://", "http://no-such-host.invalid/", "http://a.test/"]
-        summary = crawl(tmp_path / "c", seeds, pattern, notices)
-        assert summary.pages == 1
-        assert len(notices) == 3
+        seeds = ["ftp://a.test/", "http://", "http://nobody.test/", "http://a.test/"]
+        summary = crawl(tmp_path / "c", seeds, pattern, notices, dns=[dns.address])
+        assert (summary.pages, summary.hosts_left) == (1, {"dns": 1})
+        assert len(notices) == 4
         assert "ftp" in notices[0]
-        assert "does not resolve" in notices[2]
+        assert notices[2] == "note: nobody.test cannot be visited now: it does not resolve"
+        assert "1 of 2 hosts could not be reached (1 could not be found in DNS)" in notices[3]
         with pytest.raises(SeedError):
-            crawl(tmp_path / "none", seeds[:3], pattern)
+            crawl(tmp_path / "none", seeds[:2], pattern)
     assert not (tmp_path / "none").exists()
+    assert urls(tmp_path / "c", State.QUEUED) == {"http://nobody.test/"}
 
 
 def test_directories_that_cannot_be_used(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,11 +10,11 @@ from pathlib import Path
 import pytest
 from crawling import crawl
 from fastwarc.warc import ArchiveIterator, WarcRecordType
+from simulated_time import HOUR, LongCrawl
 
 from gossamer.agent import read_visits
-from gossamer.frontier import Frontier
-from gossamer.model import State, Visit
-from gossamer.testing import TinyWeb
+from gossamer.model import State
+from gossamer.testing import FakeClock, TinyWeb
 from gossamer.testing.web import End, Reply, Request
 
 HOST = "http://a.test"
@@ -41,40 +42,38 @@ def test_never_is_the_default(web: TinyWeb, tmp_path: Path) -> None:
     assert requests(web) == [("GET", "/"), ("GET", "/a")]
 
 
-def test_unknown_types_are_asked_about_once(web: TinyWeb, tmp_path: Path) -> None:
-    links = ["/1.bin7", "/2.bin7", "/p.php", "/q.php?x", "/r.html", "/s.png"]
+def test_each_url_that_says_no_type_is_asked_about(web: TinyWeb, tmp_path: Path) -> None:
+    links = ["/1.bin7", "/2.bin7", "/p.php", "/q.php?x", "/r.html", "/s.png", "/unknownpic", "/page"]
     web.add_page(f"{HOST}/", links=links)
     for path in links[:2]:
         web.add_page(HOST + path, headers=typed("application/octet-stream"))
-    for path in links[2:5]:
+    for path in ("/p.php", "/q.php?x", "/r.html", "/page"):
         web.add_page(HOST + path)
-    web.add_page(f"{HOST}/s.png", headers=typed("image/png"))
+    for path in ("/s.png", "/unknownpic"):
+        web.add_page(HOST + path, headers=typed("image/png"))
     summary = crawl(tmp_path, [f"{HOST}/"], web.connect, head_first="unknown")
     assert requests(web) == [
         ("HEAD", "/"), ("GET", "/"),
-        ("HEAD", "/1.bin7"), ("GET", "/2.bin7"),
-        ("HEAD", "/p.php"), ("GET", "/p.php"), ("GET", "/q.php?x"),
+        ("HEAD", "/1.bin7"), ("HEAD", "/2.bin7"),
+        ("HEAD", "/p.php"), ("GET", "/p.php"), ("HEAD", "/q.php?x"), ("GET", "/q.php?x"),
         ("GET", "/r.html"), ("GET", "/s.png"),
+        ("HEAD", "/unknownpic"), ("HEAD", "/page"), ("GET", "/page"),
     ]  # fmt: skip
-    assert (summary.pages, summary.excluded, summary.faults) == (4, 3, 0)
+    assert (summary.pages, summary.excluded, summary.faults) == (5, 4, 0)
     (asked,) = (visit for visit in read_visits(tmp_path, State.EXCLUDED) if visit.url.endswith("/1.bin7"))
     assert (asked.reason, asked.status, asked.tries) == ("unwanted_type", 200, 1)
 
 
-def test_who_asks_with_validators_needs_no_head(web: TinyWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lease = Frontier.lease
-
-    def with_validators(frontier: Frontier, now: float, most: int) -> list[Visit]:
-        visits = lease(frontier, now, most)
-        for visit in visits:
-            visit.validators = (b"", b"") if visit.robots else (b'"a"', b"")
-        return visits
-
-    monkeypatch.setattr(Frontier, "lease", with_validators)
+@pytest.mark.parametrize("policy", ["unknown", "always"])
+def test_none_goes_before_a_page_that_is_visited_again(web: TinyWeb, tmp_path: Path, policy: str) -> None:
     web.add_page(f"{HOST}/", links=["/a"])
     web.add_page(f"{HOST}/a")
-    crawl(tmp_path, [f"{HOST}/"], web.connect, head_first="always")
-    assert requests(web) == [("GET", "/"), ("GET", "/a")]
+    bounds = {"fresh__min_interval": "1h", "fresh__max_interval": "1h"}
+    kept = LongCrawl(tmp_path, web.connect, FakeClock(1_790_000_000.0), fetch__head_first=policy, **bounds)
+    kept.run(f"{HOST}/", seconds=10 * HOUR)
+    found = Counter(requests(web))
+    assert [count for (method, _), count in found.items() if method == "HEAD"] == [1, 1]
+    assert min(count for (method, _), count in found.items() if method == "GET") >= 5
 
 
 def test_always_keeps_the_pause_between_all_requests(web: TinyWeb, tmp_path: Path) -> None:

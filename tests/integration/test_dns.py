@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from crawling import crawl, urls
 from listening import Door, black_hole, fetch, fetched, fetcher_of, has_ipv6_loopback
 
+from gossamer.agent import read_progress, read_visits
 from gossamer.config import FetchConfig
 from gossamer.fetch import Resolver, name_servers, resolver
 from gossamer.fetch.resolver import Answer, has_ipv6, has_route
-from gossamer.model import Fault, Page, Reason
-from gossamer.testing import FakeClock, Manner, TinyDNS
+from gossamer.model import Fault, Page, Reason, State
+from gossamer.testing import FakeClock, Manner, TinyDNS, TinyWeb
 from gossamer.testing.dns import AAAA, A
 
 T = TypeVar("T")
@@ -118,6 +120,24 @@ def test_local_names_and_broken_ones_are_not_asked_for(dns: TinyDNS) -> None:
     assert resolve("a..b", dns)[::2] == ((), "does not resolve")
     assert resolve("x" * 64 + ".test", dns)[::2] == ((), "does not resolve")
     assert dns.questions == []
+
+
+def test_names_that_no_server_can_have_are_neither_queued_nor_asked_for(dns: TinyDNS, tmp_path: Path) -> None:
+    """Wherever they come from: links, redirects, sitemaps."""
+    label = "x" * 64
+    with TinyWeb() as web:
+        dns.add("a.test", "127.0.0.1")
+        site = f"http://a.test:{web.port}"
+        links = ["http://a..b/", "http://-/1", "http://-/2", f"http://{label}.test/", "http://..a.test/"]
+        web.add_page(f"{site}/", links=[*links, "/moved"])
+        web.add_redirect(f"{site}/moved", "http://b-/target")
+        web.add_robots(f"a.test:{web.port}", "Sitemap: http://c..d/map")
+        assert crawl(tmp_path / "c", [f"{site}/"], "none=127.0.0.1:1", dns=[dns.address]).reason == "complete"
+    wrong = {visit.url: visit.reason for visit in read_visits(tmp_path / "c", State.EXCLUDED)}
+    assert wrong == dict.fromkeys([*links, "http://b-/target", "http://c..d/map"], "host_name")
+    assert urls(tmp_path / "c", State.FETCHED) == {f"{site}/", f"{site}/moved"}
+    assert {question.name for question in dns.questions} == {"a.test"}
+    assert read_progress(tmp_path / "c").hosts == 1
 
 
 def test_search_domains_are_for_names_without_a_dot(dns: TinyDNS, monkeypatch: pytest.MonkeyPatch) -> None:

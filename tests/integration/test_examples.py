@@ -324,6 +324,14 @@ def test_link_checker_of_a_site_without_faults(here: Path) -> None:
         assert said.splitlines()[-1] == "9 links were not checked: the limit was reached"
 
 
+@pytest.mark.parametrize("name", ["link_checker.py", "sampler.py --dir sample --pages 5"])
+def test_examples_that_read_nothing_say_so_and_fail(here: Path, name: str) -> None:
+    with TinyWeb() as web:
+        web.add_robots("www.site.test", "User-agent: *\nDisallow: /")
+        said = run(here, f"python {name} http://www.site.test/", *options_on(web), status=1, to_stderr=True)
+    assert "Nothing was checked" in said or "There is no sample" in said
+
+
 # -- the sampler -------------------------------------------------------------------------------------------------------
 
 

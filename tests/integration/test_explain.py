@@ -15,7 +15,7 @@ from explaining import NOW, Small
 
 from gossamer.agent import Control, read_visits, run
 from gossamer.agent.explain import explain
-from gossamer.agent.left_out import EXCLUSIONS, FAULTS
+from gossamer.agent.left_out import EXCLUSIONS, FAULTS, REMEDIES
 from gossamer.config import load
 from gossamer.errors import CrawlDirError, SeedError
 from gossamer.model import Exclusion, Fault, Reason, State
@@ -54,7 +54,7 @@ LINKS = [
     "/pic", "/big", "/silent", "/odd", "/loud", "/reserved",
     "/1/2/3/4/5/6/7/x", "/en/b/en/c/en/", "/calendar/2999-05", "/x?a=1&a=1&a=1",
     f"/x?{MANY}", "/blocked/x", "/rss", "http://far.net/", "http://few.a.test/", "http://few.a.test/2", CHAIN[0],
-    "http://a.test:22/", "http://b.a.test/", "http://b.a.test/busy", "http://c.a.test/", "http://d.a.test/",
+    "http://a.test:22/", "http://www..a.test/x", "http://b.a.test/", "http://b.a.test/busy", "http://c.a.test/", "http://d.a.test/",
     *(f"/forum/{number}" for number in range(4)),
 ]  # fmt: skip
 
@@ -107,6 +107,7 @@ ENDS = {
     Reason.TOO_LARGE: ("http://a.test/big", "its Content-Length is more than the 100 kB that scope.max_length allows"),
     Reason.RESERVED: ("http://a.test/reserved", "contains a reserved string ('secret words': scope.reserved)"),
     Exclusion.SCOPE: ("http://far.net/", "far.net is not a domain of the seeds (--scope domain)"),
+    Exclusion.HOST_NAME: ("http://www..a.test/x", "the host name www..a.test has an empty part: a dot stands where"),
     Exclusion.EXCLUDE: ("http://a.test/no", "it matches --exclude '/no$'"),
     Exclusion.REPEATED: ("http://a.test/en/b/en/c/en/", "its path has the same directories again and again"),
     Exclusion.DEEP: (
@@ -129,9 +130,10 @@ ENDS = {
 ELSEWHERE = {
     Exclusion.INCLUDE,
     Exclusion.LENGTH,
+    Exclusion.DEPTH,
     Exclusion.PURGED,
     Reason.FORM,
-}  # have tests of their own, here and in test_post
+}  # have tests of their own, here, in test_post and in test_rejudge
 
 
 def test_each_exclusion_has_a_test() -> None:
@@ -146,6 +148,7 @@ def test_each_exclusion(home: Path, reason: Exclusion | Reason) -> None:
     assert (found.visit.state, found.visit.reason, found.known) == (State.EXCLUDED, reason, True)
     assert found.sentence.startswith("It is left out: ")
     assert words in found.sentence
+    assert (". " in found.sentence) == (reason in REMEDIES), "what to do about it is said"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +170,10 @@ def test_exclusions_by_include_and_by_the_host_of_the_seeds(tmp_path: Path) -> N
     found = explain(tmp_path / "c", "http://a.test/other")
     assert found.visit is not None
     assert found.visit.reason == Exclusion.INCLUDE
-    assert found.sentence == "It is left out: it matches no --include pattern ('/docs/', '/news/')."
+    assert found.sentence == (
+        "It is left out: it matches no --include pattern ('/docs/', '/news/'). Give it as a seed (gossamer seeds "
+        "URL), or start the crawl again with other patterns."
+    )
     assert (
         "b.a.test is not a host of the seeds (--scope host)"
         in explain(tmp_path / "c", "http://b.a.test/docs/").sentence
@@ -208,6 +214,7 @@ def test_exclusion_by_a_private_address(tmp_path: Path) -> None:
     assert found.visit is not None
     assert found.visit.reason == Reason.ADDRESS
     assert "127.0.0.9:8000 may not be connected to: it is not a public one (--allow-private)" in found.sentence
+    assert found.sentence.endswith(". Start the crawl again with --allow-private to have it visited.")
 
 
 def test_exclusion_by_networks(tmp_path: Path) -> None:
@@ -216,6 +223,15 @@ def test_exclusion_by_networks(tmp_path: Path) -> None:
     assert found.visit is not None
     assert found.visit.reason == Reason.ADDRESS
     assert "the address of 127.0.0.9:8000 is not in --networks 127.1.0.0/16" in found.sentence
+
+
+def test_exclusion_by_names_and_addresses(tmp_path: Path) -> None:
+    crawl(
+        tmp_path / "c", ["http://127.0.0.9:8000/"], "nobody.test=127.0.0.1:9", networks=["127.1.0.0/16"],
+        domains=[".th"],
+    )  # fmt: skip
+    found = explain(tmp_path / "c", "http://127.0.0.9:8000/")
+    assert "is not in --networks 127.1.0.0/16, and its name not in --domains .th" in found.sentence
 
 
 def test_a_robots_txt_that_was_changed_since(tmp_path: Path) -> None:
@@ -227,7 +243,7 @@ def test_a_robots_txt_that_was_changed_since(tmp_path: Path) -> None:
     small.frontier.add(["http://a.test/y"], 1, 4)
     small.lease(ALLOW_ALL, NOW + 2 * 86400)
     said = small.explained("http://a.test/x").sentence
-    assert said.endswith("the robots.txt of a.test did not allow it when its turn came, and has been changed since.")
+    assert said.endswith("and has been changed since. gossamer control rejudge has it visited.")
 
 
 CHANGED = {
@@ -244,7 +260,7 @@ CHANGED = {
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same crawl, gone on with under other settings."""
+    """The same crawl, whose settings were changed since: the next run will judge by them."""
     home = tmp_path_factory.mktemp("changed") / "c"
     file = home.parent / "settings.toml"
     with TinyWeb() as web:
@@ -252,8 +268,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         connect = web.connect.replace("*=", "*.test=")
         file.write_text(SETTINGS.replace("CONNECT", connect))
         run(load(file), home, ["http://a.test/"])
-        file.write_text(f'[fetch]\nallow_private = true\nconnect = ["{connect}", "far.net=127.0.0.1:{web.port}"]\n')
-        run(load(file, {"policy.delay": "0"}), home, ["http://a.test/new", "http://far.net/x"])
+    (home / "gossamer.toml").write_text('[scope]\nscope = "any"\n')
     return home
 
 
@@ -264,6 +279,9 @@ def test_what_no_longer_holds_is_not_said_to_hold(changed: Path, reason: Exclusi
     assert found.visit is not None
     assert found.visit.reason == reason
     assert words in found.sentence
+    assert found.sentence.endswith(
+        "The settings have been changed since: it is judged again when the crawl is started again."
+    )
 
 
 # -- fetched -----------------------------------------------------------------------------------------------------------

@@ -68,7 +68,9 @@ def test_a_page_that_was_visited_once(tmp_path: Path) -> None:
     assert re.match(r"It was visited once; pages like it change about every \d+ d, by estimate\. The copy", found.again)
     assert "; the first time sooner, so that pages that were found together are not visited together." in found.again
     assert "It has neither ETag nor Last-Modified, and is always fetched as a whole." in found.again
-    assert found.again.endswith("No crawl runs (it was stopped): gossamer crawl --dir DIR goes on.")
+    assert found.again.endswith(
+        f"No crawl is running (it was stopped): gossamer crawl --dir {tmp_path / 'crawl'} continues it."
+    )
     assert found.outlook is not None
     assert found.visit is not None
     assert found.outlook.due == found.visit.due
@@ -239,7 +241,7 @@ def test_one_that_waits_in_the_queue(tmp_path: Path) -> None:
         found = crawl.explained()
         assert found.host is not None
         assert (found.host.queued, found.host.revisits, found.host.new) == (3, 3, 0)
-        assert "No crawl runs" in found.host_sentence  # where it is said once
+        assert "No crawl is running" in found.host_sentence  # where it is said once
 
         crawl.change(fresh__keep_fresh=False)
         CrawlDir(crawl.home).save(load(CrawlDir(crawl.home).settings, {"fresh.keep_fresh": False}, resumed=True))
@@ -272,7 +274,8 @@ def test_a_page_that_is_not_there(tmp_path: Path) -> None:
         said = crawl.again()
         assert re.search(r"It was not to be had at its last visit, and is looked for again in (1 h|59 min)", said), said
         assert said.endswith(
-            "; its copy stays so long. No crawl runs (it was stopped): gossamer crawl --dir DIR goes on."
+            "; its copy stays so long. No crawl is running (it was stopped):"
+            f" gossamer crawl --dir {tmp_path / 'crawl'} continues it."
         )
         assert "and was to be looked for again 1 h ago" in crawl.again(HOME, 2 * HOUR - 1)
         crawl.until_visited(crawl.page)
@@ -329,7 +332,8 @@ def test_keep_fresh_is_off_again(tmp_path: Path) -> None:
         crawl.run(HOUR)
     found = crawl.explained()
     assert found.again.startswith("It was found unchanged at its last ")
-    assert found.again.endswith("It is not visited again: keep_fresh is off (gossamer crawl --dir DIR --keep-fresh).")
+    how = f"gossamer crawl --dir {tmp_path / 'crawl'} --keep-fresh"
+    assert found.again.endswith(f"It is not visited again: keep_fresh is off ({how}).")
     assert "visited again" not in found.host_sentence
 
 

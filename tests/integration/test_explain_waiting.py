@@ -66,6 +66,27 @@ def test_a_host_that_may_be_visited(tmp_path: Path, running: None) -> None:
     assert "its host may be visited now, when its turn comes." in small.explained(URLS[0], later=11).sentence
 
 
+def test_a_host_that_waits_for_its_domain(tmp_path: Path, running: None) -> None:
+    small = Small(tmp_path, delay="16s")
+    small.frontier.add([f"http://{name}.big.test/" for name in ("a", "b", "c")], 1, 4)
+    small.lease()
+    schedule = small.frontier.schedule
+    small.progress.running, small.progress.waits = True, schedule.waits(9)
+    assert schedule.held == 2
+    assert small.explained("http://b.big.test/").sentence == (
+        "It is queued; its host waits for its domain: 2 hosts of big.test wait, of which one is visited every 2 s;"
+        " its robots.txt comes first."
+    )
+    said = small.explained("http://a.big.test/", later=20)
+    assert said.host_sentence == (
+        "a.big.test waits for its domain: 2 hosts of big.test wait, of which one is visited every 2 s."
+    )
+    assert said.host is not None
+    assert (said.host.delay, said.host.domain_delay, said.host.address_delay) == (16.0, 2.0, 1.0)
+    small.progress.waits = {}
+    assert "may be visited now" in small.explained("http://a.big.test/", later=20).host_sentence
+
+
 def test_a_host_whose_rules_are_old(tmp_path: Path, running: None) -> None:
     small = small_one(tmp_path)
     small.lease()
@@ -77,7 +98,7 @@ def test_a_host_that_failed_once(tmp_path: Path, running: None) -> None:
     small = small_one(tmp_path, retry_wait="40s", max_tries=3)
     small.settle_fault(Fault(Reason.CONNECT, True))
     said = small.explained(URLS[0], later=0).sentence
-    assert "its host did not answer: 1 failure in a row; it rests for 4" in said
+    assert "its host did not answer: 1 failure in a row (it refused the connection); it rests for 4" in said
     assert said.endswith(
         "3 other URLs of the host are queued, 3 of them before it. It was tried before: 1 of 3 tries failed."
     )
@@ -87,15 +108,17 @@ def test_a_host_that_is_down(tmp_path: Path, running: None) -> None:
     small = small_one(tmp_path, max_tries=1, retry_wait="40s")
     small.settle_fault(Fault(Reason.CONNECT, True))
     said = small.explained(URLS[1], later=3600)
-    assert "its host is down: 1 failure in a row; it rests no longer (gossamer control retry tries it" in said.sentence
+    words = "its host is down: 1 failure in a row (it refused the connection); it rests no longer (gossamer control"
+    assert words in said.sentence
     assert said.host_sentence.startswith("a.test is down: 1 failure in a row")
 
 
 def test_a_host_whose_robots_txt_cannot_be_had(tmp_path: Path, running: None) -> None:
     small = small_one(tmp_path, max_tries=2)
-    small.lease(robots=None)
+    small.lease(robots=Reason.ROBOTS_5XX)
     said = small.explained(URLS[1]).sentence
-    assert "its host did not answer: 1 failure in a row to get its robots.txt, which comes first; it rests for" in said
+    words = "its host did not answer: 1 failure in a row to get its robots.txt, which comes first (it answered"
+    assert f"{words} robots.txt with a server error); it rests for" in said
 
 
 def test_a_host_that_is_busy(tmp_path: Path, running: None) -> None:
@@ -186,7 +209,9 @@ def test_no_crawl_runs(tmp_path: Path, reason: str) -> None:
     small = small_one(tmp_path)
     small.progress.reason = reason
     why = _ENDS.get(reason, "it died")
-    assert small.explained(URLS[0]).sentence.endswith(f" No crawl runs ({why}): gossamer crawl --dir DIR goes on.")
+    assert small.explained(URLS[0]).sentence.endswith(
+        f" No crawl is running ({why}): gossamer crawl --dir {tmp_path} continues it."
+    )
 
 
 def test_every_reason_to_end_has_its_words(tmp_path: Path) -> None:
@@ -194,14 +219,16 @@ def test_every_reason_to_end_has_its_words(tmp_path: Path) -> None:
         web.add_page("http://a.test/", ["/1", "/2"])
         crawl(tmp_path / "c", ["http://a.test/"], web.connect, max_pages=1)
     said = explain(tmp_path / "c", "http://a.test/2").sentence
-    assert said.endswith("No crawl runs (--max-pages was reached): gossamer crawl --dir DIR goes on.")
+    assert said.endswith(
+        f"No crawl is running (--max-pages was reached): gossamer crawl --dir {tmp_path / 'c'} continues it."
+    )
 
 
 def test_the_crawl_is_paused(tmp_path: Path, running: None) -> None:
     small = small_one(tmp_path, paused=True)
     said = small.explained(URLS[0])
-    assert said.sentence.endswith(" The crawl is paused: gossamer control resume goes on.")
-    assert said.host_sentence.endswith(" The crawl is paused: gossamer control resume goes on.")
+    assert said.sentence.endswith(" The crawl is paused: gossamer control resume continues it.")
+    assert said.host_sentence.endswith(" The crawl is paused: gossamer control resume continues it.")
 
 
 def test_the_crawl_pauses_at_this_hour(tmp_path: Path, running: None) -> None:

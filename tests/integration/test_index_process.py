@@ -60,16 +60,40 @@ def test_one_that_dies_is_started_again_and_that_is_said_once(home: Path) -> Non
     notices: list[str] = []
     process = IndexProcess(home, notices.append, program(code), rest=0.01)
     running(process, lambda: (home / "starts").exists() and len((home / "starts").read_text()) >= 3)
-    process.finish(lambda _: None, 1.0)
     assert len(notices) == 1
-    assert "the indexing process ended (the disk is on fire)" in notices[0]
+    assert "the indexing process ended with exit status 3 (the disk is on fire) and is started again" in notices[0]
+    process.finish(lambda _: None, 1.0)
+    assert len(notices) == 2
+    assert "so some pages cannot be found yet" in notices[1]
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        ("print('the disk is on fire', file=sys.stderr)\nsys.exit(3)", "exit status 3 (the disk is on fire)"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "signal 9 (SIGKILL)"),
+    ],
+)
+def test_one_that_dies_at_the_end_is_told_with_cause_and_a_command_to_paste(
+    tmp_path: Path, end: str, cause: str
+) -> None:
+    home = tmp_path / "a crawl"
+    (home / "logs").mkdir(parents=True)
+    (home / "logs" / "indexer.log").write_text("what an earlier one said\n")
+    notices: list[str] = []
+    process = IndexProcess(home, notices.append, program(end))
+    process.finish(lambda _: None, 1.0)
+    assert notices == [
+        f"index: the indexing process ended with {cause}, so some pages cannot be found yet; pages are stored all the "
+        f"same. To go on: gossamer index --dir '{home}'"
+    ]
 
 
 def test_one_that_cannot_be_started_is_no_reason_to_fail(home: Path) -> None:
     notices: list[str] = []
     process = IndexProcess(home, notices.append, ("/no/such/program",), rest=0.01)
     running(process, lambda: bool(notices))
-    assert "No such file" in notices[0]
+    assert "the indexing process cannot be started ([Errno 2] No such file" in notices[0]
     process.stop()
     assert process.finish(lambda _: None, 1.0).pages == 0
 
@@ -98,4 +122,5 @@ def test_ctrl_c_ends_the_waiting(home: Path) -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     process.finish(watch, 0.0)
-    assert notices == ["index: not caught up; the next run, or gossamer index, goes on with it"]
+    command = f"gossamer index --dir {home}"
+    assert notices == [f"index: not caught up; the next run goes on with it, as does: {command}"]

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 from simulated_time import DAY, HOUR, LongCrawl
 
+from gossamer.config import FrontierConfig, PolicyConfig
+from gossamer.frontier import Frontier, keys
 from gossamer.model import State
+from gossamer.rules.policy import Policy
+from gossamer.rules.scope import Scope
 from gossamer.testing import FakeClock
 from gossamer.testing.tinyweb import TinyWeb
 from gossamer.testing.web.message import Request, response
@@ -124,6 +128,45 @@ def test_servers_that_tell_the_truth_are_asked_with_validators(tmp_path: Path, c
         assert changes.count("changed") >= 10
         record = crawl.visit("http://a.test/5", tmp_path / "scratch")
         assert (record.status, record.etag) == (200, '"v0"')
+
+
+def test_a_page_that_another_agent_has_stored_is_asked_for_whole_once(tmp_path: Path, clock: FakeClock) -> None:
+    with TinyWeb() as web:
+        pages = [Page(web, f"http://a.test/{number}") for number in range(4)]
+        for page in pages:
+            versioned(page, 0)
+        crawl = started(tmp_path, web, clock, fresh__min_interval="1d", fresh__max_interval="1d")
+        crawl.run(*(f"http://a.test/{number}" for number in range(4)), seconds=HOUR)
+        for day in range(6):
+            versioned(pages[day % 2], day + 1)  # which proves that the server tells the truth
+            crawl.run(seconds=DAY)
+        quiet, url = pages[2], "http://a.test/2"
+        assert quiet.asked[-1], "the server is believed"
+        move_here(tmp_path / "crawl", url)
+        assert crawl.visit(url, tmp_path / "scratch").stored is None
+        before = quiet.visits
+        progress = crawl.run(seconds=3 * DAY)
+        first, *later = quiet.asked[before:]
+        assert not first, "asked for without validators, so that there is a copy here"
+        assert any(later), "and with them from then on"
+        record = crawl.visit(url, tmp_path / "scratch")
+        assert (record.stored is not None, record.changes) == (True, 0)
+        assert captures(tmp_path, url)[-len(later) - 1]["status"] == "200"
+        assert progress.gone == 0
+
+
+def move_here(home: Path, url: str) -> None:
+    """Change the record of a URL into what it is after its partition came from another agent."""
+    config = FrontierConfig()
+    frontier = Frontier(home / "frontier", config, Policy(PolicyConfig()), Scope("any"), None, 0.0)
+    try:
+        key = frontier._roster.key_of(url)
+        value = frontier._database.visit(key)
+        assert value is not None
+        frontier._database.visits[key] = keys.with_elsewhere(value)
+        frontier.commit({}, clean=True)
+    finally:
+        frontier.close()
 
 
 @pytest.mark.parametrize("lie", ["etag", "modified", "both"])

@@ -93,7 +93,7 @@ def test_the_frame_of_a_copy_may_do_nothing(pages: TestClient) -> None:
     ("url", "status", "said"),
     [
         ("http://a.test/gone", 200, "status 404 Not Found"),
-        ("http://a.test/moved", 200, "This page leads on to"),
+        ("http://a.test/moved", 200, "This page redirects to"),
         ("http://a.test/closed", 404, "robots.txt of a.test does not allow it"),
         ("http://unknown.test/", 404, "does not know it"),
         ("javascript:alert(1)", 404, "begins with http"),
@@ -159,6 +159,42 @@ def test_a_date_narrows_to_as_many_as_it_says(pages: TestClient) -> None:
     ).groups()  # type: ignore[union-attr]
     assert int(number) == 30
     assert f"{number} results" in pages.get(link.replace("&amp;", "&")).text
+
+
+def test_results_are_browsed_as_a_tree_of_domains(tmp_path: Path) -> None:
+    """Each domain narrows to as many results as it says; what is chosen lets go."""
+    asked_crawl.make(tmp_path / "c")
+    writer = IndexWriter(tmp_path / "c" / "index", 64 << 20)
+    hosts = {"web.mit.edu": 3, "math.mit.edu": 2, "mit.edu": 1, "www.cmu.edu": 2, "www.nectec.or.th": 4, "192.0.2.1": 1}
+    hosts |= {f"www.s{number}.com": 1 for number in range(40)}
+    writer.upsert(
+        [Entry(f"http://{host}/{n}", 1.7e9, body="harbour") for host, pages in hosts.items() for n in range(pages)]
+    )
+    writer.commit(b"more")
+    writer.close()
+    row = re.compile(
+        r'<li><a href="([^"]*)"( aria-current="true")?><span>([^<]*)(?: <span[^>]*>itself</span>)?</span>'
+        r' <span class="quiet">(\d+)'
+    )
+    with client(tmp_path / "c") as pages:
+        found = {
+            name: (unescape(link), int(number)) for link, _, name, number in row.findall(pages.get("/?q=harbour").text)
+        }
+        assert len(found) <= 25
+        assert {"edu", "www.cmu.edu", "mit.edu", "web.mit.edu", "www.nectec.or.th", "com"} <= found.keys()
+        assert "th" not in found, "a domain with one host below it adds nothing"
+        for name in ("edu", "web.mit.edu", "www.nectec.or.th", "com"):
+            link, number = found[name]
+            text = pages.get(link).text
+            assert f"{number} results" in text, name
+            (chosen,) = [each for each in row.findall(text) if each[1]]
+            assert chosen[2] == name
+            assert unescape(chosen[0]) == "/?q=harbour"
+        below = pages.get("/?q=harbour&site=*.mit.edu").text
+        assert [(name, int(number)) for _, _, name, number in row.findall(below)][:5] == [
+            ("edu", 6), ("mit.edu", 6), ("web.mit.edu", 3), ("math.mit.edu", 2), ("mit.edu", 1),
+        ]  # fmt: skip
+        assert "on other hosts" in pages.get("/?q=harbour&site=*.com").text
 
 
 def test_watching_looks_again(pages: TestClient) -> None:

@@ -116,3 +116,57 @@ def test_a_crawl_of_weeks_is_shown_as_a_whole() -> None:
     assert found["chart.ok@d"].startswith("M0 400")
     assert found["chart.top"] == "0.3/s"
     assert len(str(found)) < 20_000
+
+
+def lived_through(seconds: int, running: bool = False) -> Picture:
+    """A crawl that has fetched ten pages a second for so long, up to now, and then perhaps ended."""
+    samples = [Sample(NOW - seconds + at, ok=10 * at, bytes=50_000 * at, urls=at) for at in range(0, seconds + 1, 2)]
+    progress = Progress(
+        updated_at=NOW, seconds=seconds, pages=10 * seconds, run_pages=10 * seconds, bytes=50_000 * seconds,
+        pages_per_s=10 * running, mean_pages_per_s=10.0, peak_pages_per_s=12.0, running=running,
+        reason="" if running else "complete",
+    )  # fmt: skip
+    return Picture(NOW + (0 if running else 3600), True, progress, samples)
+
+
+def test_a_crawl_that_has_ended_is_shown_as_it_was() -> None:
+    """Not as it is now, an hour later: nothing a second, and an empty chart."""
+    found = board(lived_through(100), Choice())
+    assert found["sentence"] == "Finished: every URL in scope has been visited."
+    assert found["asof"] == "1,000 pages · the last run took 1 min 40 s · ended 2027-01-15 08:00:00 UTC"
+    assert (found["pages"], found["pages.more"]) == ("10.0/s", "mean of the run, peak 12.0/s")
+    assert (found["bytes"], found["bytes.more"]) == ("50.0 kB/s", "mean of the run, 5.0 MB received")
+    assert found["faults"] == "0"
+    assert found["range.run@aria-current"] == "true"
+    assert found["chart.ok@d"] == "M0 400v-400h50v400H0z"  # the run from its first second to its last, and all of it
+    assert (found["chart.x0"], found["chart.x1"], found["chart.x2"]) == (
+        "2027-01-15 07:58:20", "1 min 40 s", "08:00:00",
+    )  # fmt: skip
+    assert found["now.ok"] == "1,000"
+
+
+@pytest.mark.parametrize("running", [True, False])
+@pytest.mark.parametrize(("chosen", "label"), [("15min", "15 min"), ("6h", "6 h")])
+@pytest.mark.parametrize("seconds", [40, 400, 4000])
+def test_the_axis_spans_what_its_tab_says(running: bool, chosen: str, label: str, seconds: int) -> None:
+    found = board(lived_through(seconds, running), Choice.of({"range": chosen}))
+    assert [name for name, current in found.items() if name.startswith("range.") and current == "true"] == [
+        f"range.{chosen}@aria-current"
+    ]
+    assert found["chart.x0" if running else "chart.x1"] == (f"{label} ago" if running else label)
+
+
+def test_a_young_run_is_shown_whole_and_an_older_one_by_its_last_minutes() -> None:
+    assert board(lived_through(898, True), Choice())["range.run@aria-current"] == "true"
+    found = board(lived_through(902, True), Choice())
+    assert (found["range.15min@aria-current"], found["range.run@aria-current"]) == ("true", "false")
+    assert board(lived_through(902), Choice())["range.run@aria-current"] == "true"
+
+
+def test_a_run_is_shown_without_those_before_it() -> None:
+    picture = lived_through(100, True)
+    earlier = [Sample(NOW - 5000, ok=0), Sample(NOW - 4000, ok=8000)]
+    later = [Sample(each.at, ok=8000 + each.ok) for each in picture.samples]
+    picture.samples = [*earlier, *later]
+    assert board(picture, Choice())["chart.x0"] == "1 min 40 s ago"
+    assert board(picture, Choice(range="all"))["chart.x0"] == "1 h 23 min ago"

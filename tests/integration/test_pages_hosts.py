@@ -94,7 +94,7 @@ def test_a_host_says_how_it_stands_and_why(pages: TestClient) -> None:
     assert "excluded, robots 1" in page
     down = said(pages.get("/hosts/down.test"))
     assert "down.test is down" in down
-    assert "in a row: robots unreachable" in down
+    assert "in a row: it refused the connection" in down
     assert "on the blocklist ('out.test')" in said(pages.get("/hosts/out.test"))
 
 
@@ -186,6 +186,28 @@ def test_the_report_is_made_beside_and_shown(home: Path) -> None:
         waited(app.state.report)
         assert app.state.report.state().made_at > before
         app.state.report.close()
+
+
+def test_while_a_report_is_being_made_no_other_is_begun(home: Path) -> None:
+    """A button that was pressed twice, or in two windows: the page says that one is being made, and how far it is."""
+    app = create_app(home)
+    script = "import sys, time; print('reading pages: 12 %', file=sys.stderr, flush=True); time.sleep(600)"
+    app.state.report = maker = ReportMaker(home, (sys.executable, "-c", script))
+    with TestClient(app, "http://localhost", client=("127.0.0.1", 1), follow_redirects=False) as pages:
+        assert pages.post("/report").headers["location"] == "/report"
+        process = maker._process
+        assert process is not None
+        assert pages.post("/report").headers["location"] == "/report"
+        assert maker._process is process
+        while not maker.state().said:
+            time.sleep(0.01)
+        page = pages.get("/report")
+        assert re.search(r'<button class="plain" disabled aria-describedby="making">Make the report', page.text)
+        assert "A report is being made" in said(page)
+        assert "reading pages: 12 %" in said(page)
+        maker.close()
+        waited(maker)
+        assert "disabled" not in pages.get("/report").text
 
 
 def test_a_report_that_fails_is_told_and_keeps_the_one_before(tmp_path: Path) -> None:

@@ -302,6 +302,9 @@ def test_tables_of_a_small_web(tiny: Path) -> None:
     links = {(row["source"], row["target"]): row["links"] for row in report.tables["domain_links"].objects()}
     assert links == {("a.co.uk", "a.co.uk"): 8, ("a.co.uk", "b.org"): 2, ("b.org", "a.co.uk"): 2}
     assert report.as_json()["tables"]["link_matrix"] == {"domains": ["a.co.uk", "b.org"], "links": [[8, 2], [2, 0]]}
+    assert report.as_json()["tables"]["suffix_links"] == {
+        "suffixes": ["co.uk", "org"], "links": [[8, 2], [2, 0]], "from": [10, 2], "to": [10, 2], "total": 12,
+    }  # fmt: skip
     assert histogram(report, "links_per_page", "from") == {0: 1, 1: 2, 2: 1, 8: 1}
     same = report.tables["duplicates"].objects()
     assert [(row["pages"], row["hosts"]) for row in same] == [(2, 1)]

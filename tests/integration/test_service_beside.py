@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.cli import run
 from gossamer.testing import TinyWeb
 
@@ -97,6 +98,22 @@ def test_one_that_dies_is_started_again(tmp_path: Path) -> None:
         process.terminate()
         _, err = process.communicate(timeout=30)
         assert "service: its process ended" in err
+
+
+@pytest.mark.parametrize("more", [[], ["--supervise"], ["--agents", "2"]])
+def test_a_directory_in_use_is_told_before_its_port(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    home = tmp_path / "c"
+    owner = CrawlDir(home)
+    owner.take()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert run(["crawl", "http://a.test/", "--dir", str(home), "--serve", port, *more]) == 2
+    owner.release()
+    err = capsys.readouterr().err
+    assert f"{home} is in use by another process (pid {os.getpid()}). Wait for it, stop it, or choose" in err
+    assert "--serve" not in err
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_crawled(

@@ -106,6 +106,10 @@ def test_search(api: TestClient) -> None:
     assert dict(found["facets"]["site"][0]) == {"value": "a.test", "pages": 2}
     scores = [hit["score"] for hit in found["results"]]
     assert scores == sorted(scores, reverse=True)
+    assert found["domains"] == []
+    (top,) = get(api, "search", q="silk", domains=True)["domains"]
+    assert (top["name"], top["hosts"], top["pages"]) == ("test", 2, 3)
+    assert {each["name"]: each["pages"] for each in top["domains"]} == {"a.test": 2, "b.test": 1}
 
 
 def test_a_page_that_two_have_stored_comes_once(api: TestClient, homes: tuple[Path, Path]) -> None:
@@ -361,7 +365,7 @@ def test_who_has_ended_is_named_quietly(
         assert "has ended" in api.get("/dashboard").text
         assert 'gossamer_agents{state="ended"} 1.0' in api.get("/metrics").text
         assert run(["search", "silk", "--dir", str(homes[0])]) == 0
-        assert "without a3, ended: gossamer answer --dir DIR there" in capsys.readouterr().err
+        assert "without a3, ended: gossamer answer, on its machine" in capsys.readouterr().err
         beat(server, third, Over.REVOKED)  # by others, as it was not heard of
     with client(homes[0]) as api:
         assert get(api, "search", q="silk")["missing"] == [third]

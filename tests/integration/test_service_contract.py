@@ -53,7 +53,7 @@ def test_whatever_the_document_allows_is_answered_as_it_says(home: Path) -> None
         for operation in operations:
             for mode in GenerationMode:
 
-                @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+                @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
                 @given(case=operation.as_strategy(generation_mode=mode), url=st.sampled_from(URLS))
                 def ask(case: schemathesis.Case, url: str) -> None:
                     if url and case.query and "url" in case.query:  # what is made up is hardly ever a URL

@@ -52,6 +52,7 @@ ADMIN: list[tuple[str, str, Any]] = [
     ("POST", "/api/v1/purge", {"host": "b.test"}),
     ("GET", "/api/v1/audit", None),
     ("POST", "/api/v1/requests", {"requests": [{"url": "http://a.test/n", "tag": "t"}]}),
+    ("POST", "/api/v1/control/rejudge", None),
 ]
 
 
@@ -146,11 +147,11 @@ def test_the_blocklist(home: Path, api: TestClient) -> None:
 
 
 def test_what_no_crawl_takes_up_now_is_kept(home: Path, api: TestClient) -> None:
-    for method, path, body in ADMIN[:2] + ADMIN[5:6] + ADMIN[11:13]:
+    for method, path, body in ADMIN[:2] + ADMIN[5:6] + ADMIN[11:13] + ADMIN[-1:]:
         answer = api.request(method, path, json=body)
         assert answer.status_code == 200, answer.text
         assert (answer.json()["later"], answer.json()["running"]) == (True, False)
-    assert [command.kind for command in Spool(home).waiting()] == ["seeds", "retry", "purge"]
+    assert [command.kind for command in Spool(home).waiting()] == ["seeds", "retry", "purge", "rejudge"]
     assert load(home / "gossamer.toml").agent.paused
     assert api.post("/api/v1/control/stop").status_code == 409
     assert api.post("/api/v1/control/checkpoint").status_code == 200
@@ -201,7 +202,7 @@ def test_whatever_an_admin_sends_is_answered_as_the_description_says(home: Path)
         for operation in chosen:
             for mode in GenerationMode:
 
-                @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+                @settings(max_examples=10, suppress_health_check=list(HealthCheck))
                 @given(case=operation.as_strategy(generation_mode=mode))
                 def ask(case: schemathesis.Case) -> None:
                     answer = case.call(base_url=f"http://127.0.0.1:{port}", headers=headers)

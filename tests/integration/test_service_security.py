@@ -22,7 +22,7 @@ PROBLEM = "application/problem+json"
 # What answers without a key from anywhere, where there are keys: one logs in there, and it should look so.
 OPEN = ("/login", "/static/")
 # What people look at leads them to the login.
-API = ("/api/", "/docs", "/openapi.json", "/healthz", "/metrics")  # all else is for people
+API = ("/api/", "/openapi.json", "/healthz", "/metrics")  # all else is for people
 
 
 def paths(home: Path) -> dict[str, set[str]]:

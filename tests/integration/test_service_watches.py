@@ -14,6 +14,7 @@ from indexing import append, caught_up
 from serving import ELSEWHERE, client
 
 from gossamer.agent.audit import read_changes
+from gossamer.agent.spool import Spool
 from gossamer.agent.watching.book import WatchBook
 from gossamer.service.keys import KeyFile
 from gossamer.testing import Receiver, TinyWeb
@@ -154,8 +155,8 @@ def log_in(pages: TestClient, home: Path, role: str) -> str:
 def test_a_search_becomes_a_watch(home: Path) -> None:
     with client(home) as pages:
         token = log_in(pages, home, "admin")
-        found = pages.get("/?q=silk&site=a.test&lang=en").text
-        link = re.search(r'href="([^"]+)">(?:watch this search|have it remembered)', found)
+        found = pages.get("/results?q=silk&site=a.test&lang=en").text
+        link = re.search(r'href="([^"]+)">(?:watch this search|keep it as a watch)', found)
         assert link
         form = pages.get(unescape(link[1])).text
         assert 'value="silk site:a.test lang:en"' in form
@@ -175,11 +176,72 @@ def test_a_search_becomes_a_watch(home: Path) -> None:
         assert one.count('class="hit"') == 7
         assert "all 7" in listed
         asked = pages.post(f"/watches/{watch.id}/remove", data={"token": token})
-        assert "with the 7 pages that matched it" in asked.text
+        assert "with its list of 7 pages" in asked.text
         gone = pages.post(f"/watches/{watch.id}/remove", data={"token": token, "sure": "yes"})
         assert gone.status_code == 303
         assert pages.get(f"/watches/{watch.id}").status_code == 404
         assert "There are no watches yet" in pages.get("/watches").text
+
+
+def test_a_search_that_finds_nothing_is_remembered(home: Path) -> None:
+    search, admin = keys(home)
+    with client(home, ELSEWHERE) as api:
+        strange = {**search, "Sec-Fetch-Site": "cross-site"}
+        assert api.get("/api/v1/search?q=xylophone", headers=strange).json()["crawl"] == {"from": [], "watch": ""}
+        for nothing in ("q=silk", "q=site:nowhere.test", "q=%22", "q=xylophone&cursor=x"):
+            api.get(f"/api/v1/search?{nothing}", headers=search)
+        assert not (home / "watches").exists()
+        offer = api.get("/api/v1/search?q=xylophone&lang=en", headers=search).json()["crawl"]
+        again = api.get("/api/v1/search?q=Xylophone&lang=en", headers=admin).json()["crawl"]
+        assert offer == again
+        [listed] = api.get(API, headers=search).json()["watches"]
+        assert (listed["id"], listed["query"]) == (offer["watch"], "xylophone lang:en")
+        assert (listed["crawl"], listed["remembered"]) == (True, True)
+        assert [change.what for change in read_changes(home)] == []
+        settings = home / "gossamer.toml"
+        settings.write_text(settings.read_text().replace("[agent]\n", "[agent]\nremember = false\n", 1))
+        assert api.get("/api/v1/search?q=zither", headers=search).json()["crawl"]["watch"] == ""
+
+
+def test_the_search_page_says_what_is_remembered(home: Path) -> None:
+    with client(home) as pages:
+        assert "remembered" not in pages.get("/results?q=zith").text
+        assert not (home / "watches").exists(), "half a word is none"
+        text = pages.get("/?q=zither").text
+        link = re.search(r'It is remembered as <a href="(/watches/w[0-9a-f]+)">zither</a>', text)
+        assert link
+        one = pages.get(link[1]).text
+        assert "remembered for 30 days, as a search found nothing" in one
+        assert "what they link to is visited next" in one
+        assert "keep it as a watch" in text
+
+
+def test_crawl_from_what_was_found(home: Path) -> None:
+    """What it begins with is shown; who agrees to it must be an admin, with a form of the own login."""
+    with client(home) as pages:
+        found = pages.get("/api/v1/search?q=silk").json()
+        assert found["crawl"]["from"] == [hit["url"] for hit in found["results"]]
+        link = re.search(r'href="(/crawl-from[^"]+)">crawl from these', pages.get("/?q=silk&site=a.test").text)
+        assert link
+        said = pages.get(unescape(link[1])).text
+        assert "gossamer seeds --links --priority 1 --dir" in said
+        assert said.count('class="hit"') == 7
+        assert "Nothing is found for" in pages.get("/crawl-from?q=zither").text
+        assert pages.get("/crawl-from?q=%22").status_code == 200
+        token = log_in(pages, home, "admin")
+        text = pages.get(unescape(link[1])).text
+        given = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', text.split("<main")[1]))
+        assert given["urls"].split() == sorted(given["urls"].split(), key=found["crawl"]["from"].index)
+        assert len(given["urls"].split()) == 7
+        assert given["token"] == token
+        form = {name: unescape(value) for name, value in given.items()}
+        assert pages.post("/controls/seeds", data={**form, "token": "x"}).status_code == 403
+        answer = pages.post("/controls/seeds", data=form)
+        assert answer.status_code == 303
+        assert "started again" in pages.get(answer.headers["location"].partition("#")[0]).text
+    [command] = Spool(home).waiting()
+    assert (command.kind, command.who) == ("seeds", "key my-admin")
+    assert command.about == {"urls": form["urls"].split(), "priority": 1, "links": True}
 
 
 def test_a_form_that_is_wrong_comes_back_with_the_reason(home: Path) -> None:
@@ -219,4 +281,4 @@ def test_calls_that_fail_are_shown(home: Path) -> None:
         text = pages.get("/watches").text
         assert "7 waiting" in text
         assert "it answers 500" in text
-        assert "waits to be told" in text
+        assert "delivery waits" in text

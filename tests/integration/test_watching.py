@@ -6,8 +6,8 @@ import random
 import shutil
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from tls import tls_front
 from gossamer.agent import batches
 from gossamer.agent.follower import Follower, rebuild
 from gossamer.agent.index_status import read_status
+from gossamer.agent.spool import Spool
 from gossamer.agent.watching import matching
 from gossamer.agent.watching.adding import add_watch, remove_watch
 from gossamer.agent.watching.book import WatchBook
@@ -135,6 +136,56 @@ def test_a_page_taken_out_before_the_commit_does_not_match(home: Path) -> None:
     append(home, HOME + "silk", 410, "", "gone")
     caught_up(home)
     assert found(home, "silk") == []
+
+
+def starts(home: Path) -> list[tuple[str, list[str]]]:
+    """What the crawl was told to go on from, and by whom."""
+    given = [(command.who, command.about) for command in Spool(home).waiting() if command.kind == "seeds"]
+    assert all(about["links"] and about["priority"] == 1 for _, about in given)
+    return [(who, about["urls"]) for who, about in given]
+
+
+def test_pages_that_match_are_where_the_crawl_goes_on(indexed: Path) -> None:
+    add_watch(indexed, "test", "silk OR wool", name="cloth", crawl=True)
+    add_watch(indexed, "test", "silk", name="listed only")
+    caught_up(indexed)
+    assert [(who, sorted(urls)) for who, urls in starts(indexed)] == [
+        ("watch cloth", [HOME + "silk", HOME + "wool"]),
+    ], "the best pages that are known"
+    append(indexed, HOME + "new", 200, "<title>New</title><p>silk and wool", "new")
+    caught_up(indexed)
+    assert starts(indexed)[1:] == [("watch cloth", [HOME + "new"])]
+    caught_up(indexed)
+    assert len(starts(indexed)) == 2
+
+
+def test_where_to_go_on_is_told_though_the_process_was_killed_before(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_watch(home, "test", "silk", crawl=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(Matching, "lead_on", lambda self: None)
+        caught_up(home)
+    assert (found(home, "silk"), starts(home)) == ([(HOME + "silk", False)], [])
+    caught_up(home)
+    assert starts(home) == [("watch silk", [HOME + "silk"])]
+
+
+def test_a_broad_watch_does_not_take_over_the_crawl(home: Path) -> None:
+    add_watch(home, "test", "wool", crawl=True)
+    with monkeypatched_starts(3):
+        for number in range(6):
+            append(home, f"{HOME}{number}", 200, f"<title>Wool {number}</title><p>wool {number}", "new")
+            caught_up(home)
+    assert sum(len(urls) for _, urls in starts(home)) == 3
+    assert len(found(home, "wool")) == 7
+
+
+@contextmanager
+def monkeypatched_starts(most: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(matching, "MOST_STARTS", most)
+        yield
 
 
 def test_without_watches_nothing_is_made(indexed: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gossamer.agent.asked import ASKED, Asked, Given, RequestsGiven
+from gossamer.agent.asked import ASKED, Asked, Given, RequestsGiven, words_of
 from gossamer.agent.forms import Forms
 from gossamer.cluster.batch import Group
 from gossamer.cluster.parties import numbered
@@ -116,6 +116,62 @@ def test_who_asks_judges_patterns_and_the_owner_whether_the_host_belongs(tmp_pat
     owner.scope.load(["theirs.test"])
     owner.asked.receive([THEIRS + "2"], 0x12, post=False)
     assert owner.asked.parties["one"].new == 1
+
+
+# -- known URLs --------------------------------------------------------------------------------------------------------
+
+
+def fetched(agent: Beside, *urls: str) -> None:
+    agent.frontier.add(list(urls), 1, 4)
+    for now in range(1, len(urls) + 1):
+        for visit in agent.visits():
+            agent.frontier.settle_page(visit, 200, float(now), 0.0, (0, 1, 2), digest=b"12345678")
+
+
+def test_each_request_is_told_what_becomes_of_it(agent: Beside) -> None:
+    fetched(agent, OURS + "1", OURS + "2")
+    asked = [
+        Given(OURS + "1", max_age=0.0), Given(OURS + "1", max_age=0.0), Given(OURS + "2", max_age=60.0),
+        Given(OURS + "2"), Given(OURS + "3", max_age=0.0), Given(OURS + "3"), Given(THEIRS + "1", 5, max_age=60.0),
+    ]  # fmt: skip
+    facts = agent.take(*asked, app="")
+    assert [each["result"] for each in facts["each"]] == [
+        "queued again", "known", "fresh enough", "known", "queued", "known", "handed over",
+    ]  # fmt: skip
+    counted = [facts[name] for name in ("queued_again", "fresh_enough", "new", "known", "left_out", "handed_over")]
+    assert counted == [1, 1, 2, 3, 0, 1]
+    assert agent.handed_over() == [Group((THEIRS + "1",), 0, 5, asked=True, max_age=60)]
+    assert words_of(facts) == "1 queued again, 1 fresh enough, 2 new requests, 3 known already, 0 left out"
+    assert words_of(agent.take(asked[0], app="")) == "it is known already"
+
+
+def test_what_is_refused_says_why(tmp_path: Path) -> None:
+    agent = Beside(tmp_path / "f", OURS, scope=Scope("host"))
+    agent.scope.load(["ours.test"])
+    (each,) = agent.take(Given("http://away.test/", max_age=0.0))["each"]
+    assert each["result"] == "handed over", "its owner knows whether it is known"
+    agent.share.take(prefix("http://away.test/"), 0.0)
+    agent.frontier.opened(prefix("http://away.test/"))
+    (each,) = agent.take(Given("http://away.test/", max_age=0.0))["each"]
+    assert each["result"] == "refused"
+    assert each["why"].startswith("it does not belong to the crawl (scope); as a seed it is visited")
+
+
+def test_the_owner_visits_what_it_knows_again_and_judges_the_rest(tmp_path: Path) -> None:
+    owner = Beside(tmp_path / "f", OURS, scope=Scope("host"))
+    owner.scope.load(["ours.test"])
+    fetched(owner, OURS + "1")
+    other = next(f"http://{n}.test/" for n in range(99) if prefix(f"http://{n}.test/") == prefix(OURS))
+    urls = [OURS + "1", OURS + "2", other, THEIRS + "1"]
+    owner.asked.receive(urls, 0x13, post=False, max_age=0.0, now=9.0)
+    counts = owner.frontier.counts
+    assert (counts.requested, counts.queued, counts.excluded) == (1, 1, 1)
+    assert owner.handed_over() == [Group((THEIRS + "1",), 0, 0x13, asked=True, max_age=0)]
+    owner.asked.receive(urls, 0x13, post=False, max_age=0.0, now=9.0)
+    assert (counts.requested, counts.queued, counts.excluded) == (1, 1, 1), "they wait already, or are left out still"
+    owner.handed_over()
+    again = [each for each in _of_one_host(owner, 2) if each.before is not None]
+    assert [(each.url, owner_of(each)) for each in again] == [(OURS + "1", 1)]
 
 
 # -- forms -------------------------------------------------------------------------------------------------------------

@@ -365,7 +365,7 @@ def test_every_encoding_can_write_a_query(name: str) -> None:
 @given(
     st.binary(max_size=400), st.sampled_from([None, "text/html", *(f"text/html;charset={n}" for n in sorted(NAMES))])
 )
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 def test_no_bytes_raise(body: bytes, content_type: str | None) -> None:
     text, name = decode(body, content_type)
     assert name in NAMES
@@ -373,6 +373,6 @@ def test_no_bytes_raise(body: bytes, content_type: str | None) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 def test_utf_8_comes_back(text: str) -> None:
     assert decode(text.encode(), "text/html; charset=utf-8") == (text.removeprefix("\ufeff"), "utf-8")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.agent.history import Sample
-from gossamer.service.pages.charts import HEIGHT, Window, area, levels, nice, rates, stacked, whole, window
+from gossamer.service.pages.charts import HEIGHT, Window, area, between, levels, nice, rates, stacked, window
 
 MINUTE = Window(0.0, 10.0, 6)
 
@@ -56,10 +56,11 @@ def test_windows_stay_where_they_are_while_time_goes_on() -> None:
     assert window(1005.1, 900.0, 180).start == 110.0
 
 
-def test_all_of_a_short_crawl_has_few_buckets_and_of_a_long_one_no_more_than_can_be_seen() -> None:
-    assert whole([Sample(100)], 111.0) == Window(100, 11 / 5, 5)
-    assert whole([Sample(0)], 1e7).buckets == 180
-    assert whole([], 50.0).buckets == 1
+def test_a_short_crawl_has_few_buckets_and_of_a_long_one_no_more_than_can_be_seen() -> None:
+    assert between(100.0, 111.0) == Window(100, 11 / 5, 5)
+    assert between(0.0, 1e7).buckets == 180
+    assert between(0.0, 1e7, 60).buckets == 60
+    assert between(50.0, 50.0).buckets == 1
 
 
 @given(st.floats(1e-6, 1e12))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import click
 import pytest
 
 from gossamer import agent
@@ -17,7 +19,7 @@ from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.progress import AppFigures, Progress, Summary
 from gossamer.agent.running_app import RunningApp
-from gossamer.cli import COMMANDS, run
+from gossamer.cli import COMMANDS, StrictCommand, StrictGroup, load_command, run
 from gossamer.cli.plain import apps_text, summary_text
 from gossamer.config import OPTIONS, Config, StrategyConfig
 from gossamer.errors import CrawlDirError, DiskFullError
@@ -71,6 +73,7 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         "scope.include": ("/a{1,2}", ("/a{1,2}",)),
         "scope.exclude": ("/b", ("/b",)),
         "scope.types": ("text/html,text/plain", ("text/html", "text/plain")),
+        "scope.domains": (".th,example.org", (".th", "example.org")),
         "scope.networks": ("8.8.0.0/16", ("8.8.0.0/16",)),
         "scope.max_depth": ("3", 3),
         "strategy.strategy": ("site-by-site", "site-by-site"),
@@ -83,9 +86,11 @@ def test_every_flag_reaches_its_option(crawl: Recorded, tmp_path: Path) -> None:
         "fetch.connect": ("*=127.0.0.1:8080", ("*=127.0.0.1:8080",)),
         "fetch.dns": ("127.0.0.1:5353", ("127.0.0.1:5353",)),
         "fetch.rate": ("2.5", 2.5),
+        "fetch.target_rate": ("50", 50.0),
         "fetch.bandwidth": ("5MB", 5_000_000),
         "store.directories": ("/disk2/warc=3", ("/disk2/warc=3",)),
         "service.port": ("0", 0),
+        "fetch.ca_file": ("roots.pem", "roots.pem"),
         "agent.max_pages": ("100", 100),
         "agent.time_limit": ("90s", 90.0),
         "cluster.agents": ("1", 1),
@@ -228,6 +233,12 @@ def test_a_file_named_takes_the_place_of_the_kept_settings(crawl: Recorded, tmp_
             ["urls", "--dir", "DIR", "--state", "quued"],
             "is not one of queued, fetched, dead, excluded; did you mean 'queued'?",
         ),
+        (
+            ["serve", "--dir", "DIR", "--dir", "DIR/b"],
+            "--dir is given 2 times, and only one value can hold: give it once.",
+        ),
+        (["crawl", "x", "--dir", "DIR", "--delay", "1s", "--delay=1s"], "--delay is given 2 times"),
+        (["keys", "list", "--dir", "DIR", "--dir", "DIR"], "--dir is given 2 times"),
         (["crwal"], "No such command 'crwal'. Did you mean 'crawl'?"),
         (["crawl", "x", "--\x1b[31mred"], "No such option: --\\x1b[31mred"),
         (["urls", "\x1b[31mred", "--dir", "DIR"], "(\\x1b[31mred)"),
@@ -242,6 +253,13 @@ def test_wrong_usage_is_one_line_and_status_2(
     assert err.startswith("gossamer: ")
     assert err.count("\n") == 1
     assert message.replace("DIR", str(tmp_path)) in err
+
+
+def test_what_can_be_repeated_is_taken_as_often_as_it_is_given(crawl: Recorded, tmp_path: Path) -> None:
+    options = ["--exclude", "a", "--exclude", "b", "--json", "--json", "--index", "--no-index"]
+    assert run(["crawl", "x", "--dir", str(tmp_path), *options]) == 0
+    assert crawl.config.scope.exclude == ("a", "b")
+    assert not crawl.config.index.on
 
 
 @pytest.mark.parametrize(
@@ -265,6 +283,8 @@ def test_json_is_the_last_line_of_stdout(crawl: Recorded, tmp_path: Path, capsys
         "pages": 12,
         "ok": 11,
         "faults": 0,
+        "hosts_left": {},
+        "given_up": {},
         "excluded": 0,
         "urls": 40,
         "hosts": 2,
@@ -319,6 +339,24 @@ def test_help_names_every_flag_with_its_options_help(capsys: pytest.CaptureFixtu
         if option.flag:
             assert f"{option.flag} " in words
             assert option.help in words
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    """Those of several commands with each of these."""
+    for name in COMMANDS:
+        command = load_command(name)
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {each}", inner) for each, inner in command.commands.items())
+
+
+def test_every_command_is_strict_and_its_help_is_for_people() -> None:
+    for name, command in every_command():
+        assert isinstance(command, StrictCommand | StrictGroup), name
+        text = command.get_help(click.Context(command, info_name=name, show_default=True))
+        assert not re.search(
+            r"<[a-z]{2}|\b(INTEGER|FLOAT|TEXT|BOOLEAN|FILENAME)\b|str\]|\[\w+\||default: \"\"", text
+        ), text
 
 
 def test_no_arguments_show_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -432,6 +470,6 @@ def test_one_that_asks_for_nothing_is_shown_with_what_it_has_seen() -> None:
     [("breadth-first", "every URL in scope has been visited"), ("random-walk", "nothing that the")],
 )
 def test_a_strategy_may_leave_out_what_is_in_scope(strategy: str, said: str, tmp_path: Path) -> None:
-    found = Progress(reason="complete", strategy=strategy, run_pages=1, seconds=1.0)
+    found = Progress(pages=1, reason="complete", strategy=strategy, run_pages=1, seconds=1.0)
     assert f"complete: {said}" in summary_text(found, tmp_path)
     assert "1 page, 1.00/s" in summary_text(found, tmp_path)

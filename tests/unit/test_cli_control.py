@@ -68,16 +68,18 @@ def test_the_blocklist(home: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == {"patterns": ["*.example.net"]}
 
 
-def test_seeds_retry_and_purge_wait_for_the_next_run(home: str, tmp_path: Path) -> None:
+def test_seeds_retry_purge_and_rejudge_wait_for_the_next_run(home: str, tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("http://b.test/\n# not this\nhttp://c.test/\n")
     assert run(["seeds", "http://a.test/", f"@{tmp_path}/list.txt", "--priority", "1", "--dir", home]) == 0
     assert run(["control", "retry", "--host", "a.test", "--dir", home]) == 0
     assert run(["purge", "Bad.test", "--dir", home]) == 0
-    seeds, retry, purge = Spool(Path(home)).waiting()
+    assert run(["control", "rejudge", "--dir", home]) == 0
+    seeds, retry, purge, rejudge = Spool(Path(home)).waiting()
     assert (seeds.kind, seeds.about["priority"]) == ("seeds", 1)
     assert seeds.about["urls"] == ["http://a.test/", "http://b.test/", "http://c.test/"]
     assert (retry.kind, retry.about) == ("retry", {"host": "a.test"})
     assert (purge.kind, purge.about, purge.who) == ("purge", {"host": "bad.test"}, this_user())
+    assert (rejudge.kind, rejudge.about) == ("rejudge", {})
     assert settings(home).policy.blocklist == ("bad.test/*",)
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 import pytest
 from backports import zstd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.cluster.batch import LONGEST, MOST_URLS, Group, decode, encode
@@ -30,7 +30,12 @@ forms = st.builds(
     ),
     several, levels, st.integers(0, 99),
 )  # fmt: skip
-groups = st.one_of(found, asked, forms)
+ages = st.builds(lambda seconds, times: seconds << times, st.integers(0x8000, 0xFFFF), st.integers(0, 15))
+again = st.builds(
+    lambda urls, level, age: Group(urls, 0, level, asked=True, max_age=age),
+    several, levels, st.one_of(st.integers(0, 0xFFFF), ages),
+)  # fmt: skip
+groups = st.one_of(found, asked, forms, again)
 
 
 def post(body: bytes) -> bytes:
@@ -45,7 +50,6 @@ def group(text: bytes, depth: int = 1, priority: int = 4, hops: int = 0, suspect
     return struct.pack(">HBBBI", depth, priority, hops, suspect, len(text) if length < 0 else length) + text
 
 
-@settings(deadline=None)  # how long it takes says nothing of a busy machine
 @given(st.lists(groups, max_size=6))
 def test_they_come_out_as_they_went_in(sent: list[Group]) -> None:
     messages = encode(sent)
@@ -77,6 +81,14 @@ def test_there_are_not_more_in_a_message_than_are_read() -> None:
 def test_numbers_that_do_not_fit_are_made_to() -> None:
     (message,) = encode([Group(("http://a.test/",), 1 << 20, 17, 99), Group(("http://a.test/",), 0, -1)])
     assert decode(message) == [Group(("http://a.test/",), 65535, 9, 15), Group(("http://a.test/",), 0, 0)]
+
+
+@given(st.integers(0, (1 << 31) - 1))
+def test_an_age_is_not_more_than_was_asked_for_and_hardly_less(age: int) -> None:
+    (message,) = encode([Group(("http://a.test/",), 0, 4, asked=True, max_age=age)])
+    (found,) = decode(message)
+    assert found.max_age is not None
+    assert (1 - 2**-15) * age <= found.max_age <= age
 
 
 def test_a_url_of_a_real_crawl_takes_few_bytes() -> None:
@@ -113,6 +125,7 @@ def test_a_url_of_a_real_crawl_takes_few_bytes() -> None:
         packed(group(b"http://a.test/", depth=0, suspect=10)),
         packed(group(b"http://a.test/", depth=0, suspect=32)),
         packed(group(b"http://a.test/", depth=0, suspect=24)),  # a form without one
+        packed(group(post(b"&q=1"), depth=0, suspect=56)),  # a form is sent once
         packed(group(post(b"&q=1"), depth=0, suspect=16)),
         packed(group(post(b"&q=1"), depth=0, suspect=8)),
         packed(group(post(b"&q=1"), depth=0)),
@@ -138,7 +151,7 @@ def test_a_url_of_a_real_crawl_takes_few_bytes() -> None:
         packed(bytes(100 << 20)),  # a bomb: a hundred megabytes in ten kilobytes
         b"GU\x01" + zstd.compress(bytes(100), options={zstd.CompressionParameter.window_log: 27}) + bytes(2_000_000),
     ],
-    ids=range(47),
+    ids=range(48),
 )
 def test_what_means_harm_is_refused(message: bytes) -> None:
     with pytest.raises(BatchError):
@@ -156,14 +169,12 @@ def test_a_bomb_is_not_unpacked_first() -> None:
         tracemalloc.stop()
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200), st.booleans())
 def test_no_bytes_raise_anything_else(data: bytes, compressed: bool) -> None:
     with suppress(BatchError):
         decode(packed(data) if compressed else b"GU\x01" + data)
 
 
-@settings(deadline=None)
 @given(st.lists(groups, min_size=1, max_size=3), st.integers(0, 10_000), st.integers(1, 255))
 def test_a_changed_byte_is_refused_or_gives_urls_in_their_normal_form(sent: list[Group], at: int, by: int) -> None:
     message = bytearray(encode(sent)[0])

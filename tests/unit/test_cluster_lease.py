@@ -8,7 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gossamer.cluster.lease import Observer, Tenure, Terms, boot_time
@@ -142,7 +142,6 @@ sending = st.lists(st.builds(Send, st.floats(0, 12) | st.just(1.0), delays, dela
 looking = st.lists(st.builds(Look, st.floats(0, 12) | st.just(0.5), delays), min_size=1, max_size=40)
 
 
-@settings(deadline=None)  # how long it takes says nothing of a busy machine
 @given(sending, looking, rates, rates)
 @example([], [Look(0.0, 0.0)], [-1.0], [1.0])  # seen at the very moment: nothing to spare but what is asked for
 @example([Send(1.0, 0.0, 0.0)], [Look(1.0, 0.0)], [-1.0], [1.0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, floor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.cluster.plan import LEAST, SLACK, Plan, decode_plan, encode_plan, make_plan
@@ -25,7 +25,6 @@ def moved(before: Plan, after: Plan) -> set[int]:
 # -- plans -------------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)  # how long it takes says nothing of a busy machine
 @given(weights, st.integers(1, 100))
 def test_each_partition_has_an_owner_and_each_agent_what_its_bounds_allow(
     agents: dict[str, float], number: int
@@ -39,7 +38,6 @@ def test_each_partition_has_an_owner_and_each_agent_what_its_bounds_allow(
         assert floor(share * LEAST) <= len(plan.partitions(name)) <= ceil(share * (1 + SLACK))
 
 
-@settings(deadline=None)  # how long it takes says nothing of a busy machine
 @given(weights, st.integers(1, 100))
 def test_the_order_in_which_agents_are_known_does_not_matter(agents: dict[str, float], number: int) -> None:
     assert make_plan(number, agents) == make_plan(number, dict(reversed(agents.items())))
@@ -68,7 +66,6 @@ def test_who_leaves_moves_its_own_and_who_comes_back_has_them_again() -> None:
         assert make_plan(256, EQUAL) == before
 
 
-@settings(deadline=None)  # how long it takes says nothing of a busy machine
 @given(st.integers(2, 12), st.integers(0, 1000))
 def test_without_a_bound_that_matters_moves_are_the_fewest(number: int, seed: int) -> None:
     """Loads as they fall are below the bound here, or else a few more move."""
@@ -190,7 +187,6 @@ def test_there_are_not_too_many_pins() -> None:
         Territory(16, {f"x{each}.org": "a" for each in range(MOST_PINS + 1)})
 
 
-@settings(deadline=None)  # how long it takes says nothing of a busy machine
 @given(st.text(max_size=40), st.sampled_from([".edu", "example.org", ".uk"]))
 def test_no_host_raises(host: str, rule: str) -> None:
     territory = Territory(16, {rule: "a"})

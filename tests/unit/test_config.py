@@ -14,6 +14,7 @@ from gossamer.config import (
     AppRule,
     Config,
     HostRule,
+    Pause,
     Pin,
     UrlRule,
     app_of,
@@ -31,6 +32,7 @@ from gossamer.config.kinds import (
     Choice,
     Decimal,
     Duration,
+    DurationOrPart,
     Kind,
     Many,
     Size,
@@ -106,6 +108,10 @@ def test_a_limit_holds_for_one_run(tmp_path: Path) -> None:
         ({"scope.include": ["a", "("]}, "--include: '(' is not a regular expression (missing )"),
         ({"scope.types": "text/html,html"}, "--types: 'html' is not a media type such as text/html"),
         ({"scope.networks": ["192.0.2.1/24"]}, "--networks: '192.0.2.1/24' is not a network such as"),
+        ({"scope.domains": "example.org,10.0.0.0/8"}, "--domains: '10.0.0.0/8' is not a domain such as example.org or"),
+        ({"scope.domains": "192.0.2.1"}, "--domains: '192.0.2.1' is not a domain such as"),
+        ({"scope.domains": "*.example.org"}, "--domains: '*.example.org' is not a domain such as"),
+        ({"scope.domains": "http://example.org/"}, "--domains: 'http://example.org/' is not a domain such as"),
         ({"scope.scope": "hosts"}, "--scope: 'hosts' is not one of host, domain, any; did you mean 'host'?"),
         ({"fetch.connect": "x=1"}, "--connect: 'x=1' is not PATTERN=IP:PORT"),
         ({"fetch.dns": ["dns.example"]}, "--dns: 'dns.example' is not the address of a DNS server"),
@@ -172,6 +178,7 @@ def test_private_networks_are_fine_when_allowed() -> None:
 _TEXTS: dict[str, st.SearchStrategy[str]] = {
     "directories": st.sampled_from(["/disk2=3", "warc=0.5", "/a b/ü"]),
     "types": st.sampled_from(["text/html", "text/*", "*/*", "image/svg+xml"]),
+    "domains": st.sampled_from([".th", "www.example.org", "ไทย"]),
     "networks": st.sampled_from(["8.8.0.0/16", "2001:4860::/32"]),
     "connect": st.sampled_from(["*=127.0.0.1:80", "*.a.example=[::1]:8080"]),
     "dns": st.sampled_from(["9.9.9.9", "127.0.0.1:5353", "[::1]:53"]),
@@ -196,6 +203,9 @@ def values(key: str, kind: Kind[Any]) -> st.SearchStrategy[Any]:
             return st.integers(int(kind.minimum), int(min(kind.maximum, 2**53)))
         case Duration() | Decimal():
             return st.floats(kind.minimum, min(kind.maximum, 1e9))
+        case DurationOrPart():
+            part = st.integers(1, 999_999).map(lambda number: Pause(parts=float(number)))
+            return part | st.floats(0, 1e9).map(Pause)
         case Switch():
             return st.booleans()
         case Text():

@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def commands(text: str) -> list[list[str]]:
     """The words after each `gossamer` that is called, over continued lines."""
     joined = re.sub(r"\\\n#? *", "", text)
-    called = re.findall(r"(?:^|[/ ])gossamer ((?:agent|cluster|crawl|doctor|control|seeds) .*)$", joined, re.M)
+    called = re.findall(r"(?:^|[/ ])gossamer ((?:agent|answer|cluster|crawl|doctor|control|seeds) .*)$", joined, re.M)
     return [line.split("  #")[0].split() for line in called]
 
 
@@ -50,6 +50,19 @@ def test_the_unit_treats_exit_statuses_as_they_are_meant(name: str) -> None:
     assert service["SuccessExitStatus"] == "130"
     assert service["RestartPreventExitStatus"] == "2"
     assert float(service["TimeoutStopSec"]) > 5
+
+
+def test_an_agent_that_has_ended_is_answered_for() -> None:
+    """Its pages stay in search and status: the end of its unit starts the other one, and its start ends that."""
+    agent, answer = unit("systemd/gossamer-agent.service"), unit("systemd/gossamer-answer.service")
+    assert agent["Unit"]["OnSuccess"] == "gossamer-answer.service"
+    assert answer["Unit"]["Conflicts"] == "gossamer-agent.service"
+    ((command, option, directory),) = commands((EXAMPLES / "systemd/gossamer-answer.service").read_text("utf-8"))
+    assert (command, option) == ("answer", "--dir")
+    assert option in {flag for parameter in load_command(command).params for flag in parameter.opts}
+    assert f"--dir {directory} " in agent["Service"]["ExecStart"]
+    for name in ("User", "EnvironmentFile", "ProtectSystem", "ReadWritePaths", "StateDirectory"):
+        assert answer["Service"][name] == agent["Service"][name]
 
 
 def test_the_unit_of_a_crawl_supervises_it() -> None:

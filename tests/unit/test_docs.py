@@ -15,7 +15,7 @@ import pytest
 import gossamer
 from gossamer import errors
 from gossamer.agent.left_out import EXCLUSIONS, FAULTS, NO_END
-from gossamer.cli import COMMANDS, INNER, load_command
+from gossamer.cli import COMMANDS, load_command
 from gossamer.model import Exclusion, Reason, State
 from gossamer.testing import TinyWeb
 
@@ -115,7 +115,7 @@ def test_commands_and_flags_exist(document: Path) -> None:
             unknown = {word for word in words if word.startswith("--")} - flags()[words[1]]
             assert not unknown, line
     for command in re.findall(r"`gossamer ([a-z]+)", text):
-        assert command in (*COMMANDS, *INNER), f"gossamer {command}"
+        assert command in COMMANDS, f"gossamer {command}"
     known = frozenset().union(*flags().values())
     # One is made from the options; the other speaks of the benchmarks, which have their own.
     if document.name not in ("configuration.md", "performance.md"):
@@ -217,6 +217,15 @@ def test_example(
         runpy.run_path(str(ROOT / "examples" / example), run_name="__main__")
     assert line in capsys.readouterr().out
     assert kept.exists() == (example == "kept_crawl.py")
+
+
+def test_broken_links_of_no_page_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    with TinyWeb() as web:
+        web.add_robots("a.test", "User-agent: *\nDisallow: /")
+        monkeypatch.setattr(gossamer, "crawl", partial(gossamer.crawl, connect=[web.connect], allow_private=True))
+        monkeypatch.setattr(sys, "argv", ["broken_links.py", "http://a.test/"])
+        with pytest.raises(SystemExit, match="Nothing was checked"):
+            runpy.run_path(str(ROOT / "examples" / "broken_links.py"), run_name="__main__")
 
 
 def test_every_example_is_run() -> None:

@@ -29,7 +29,8 @@ def test_a_machine_that_has_enough_is_good(tmp_path: Path) -> None:
 
 
 def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "requires", lambda name: ["msgspec>=0.22", "no-such-thing>=1", "extra>=1; extra"])
+    monkeypatch.setattr(doctor, "requires", lambda name: asked)
+    asked = ["msgspec<1,>=0.22", "no-such-thing>=1", "extra<2,>=1; extra"]  # the order is that of setuptools
     _, missing, others = doctor.libraries()
     assert (missing.grade, missing.found) == (BAD, "not installed: no-such-thing")
     assert others.found.startswith("msgspec ")

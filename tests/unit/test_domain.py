@@ -4,11 +4,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from publicsuffixlist import PSLFILE, PublicSuffixList
 
-from gossamer.model.domain import partition_of, registered_domain, reversed_host, unreversed_host
+from gossamer.model.domain import partition_of, registered_domain, reversed_host, unreversed_host, wrong_name
 from gossamer.model.url import host_of, normalize
 
 
@@ -81,7 +81,6 @@ _HOSTS = (
 )
 
 
-@settings(deadline=None)
 @given(_HOSTS)
 def test_every_host_has_a_domain_and_a_key(host: str) -> None:
     domain = registered_domain(host)
@@ -107,3 +106,49 @@ def test_partitions_are_even(partitions: int) -> None:
 def test_partitions_never_change() -> None:
     """A frontier on disk relies on it."""
     assert [partition_of(domain, 256) for domain in ("example.org", "example.com", "localhost")] == [64, 139, 22]
+
+
+LONG = "a" * 63
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "example.org", "localhost", "a.b:8080", "my_host.example.org", "_dmarc.example.org", "my_host", "*.example.org",
+        "-cat-.example.org", "r3---sn-x.example.org", "xn--bcher-kva.example", "1.example.org", "x", f"{LONG}.org",
+        "192.0.2.1", "192.0.2.1:81", "[::1]", "[::1]:81", ".".join([LONG, LONG, LONG, "a" * 61]),
+    ],
+)  # fmt: skip
+def test_names_that_a_server_may_have(host: str) -> None:
+    assert wrong_name(host) == ""
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("a..b", "the host name a..b has an empty part: a dot stands where a letter should"),
+        (".a", "the host name .a has an empty part: a dot stands where a letter should"),
+        ("a..:81", "the host name a.. has an empty part: a dot stands where a letter should"),
+        (".", "the host name . has an empty part: a dot stands where a letter should"),
+        (f"{LONG}a.org", f"a part of its host name has 64 characters, more than 63: {LONG}a"),
+        (
+            ".".join([LONG, LONG, LONG, "a" * 62]),
+            f"its host name has 254 characters, more than 253: {LONG}.{LONG[:16]}",
+        ),
+        ("-", "the last part of the host name - begins or ends with a hyphen"),
+        ("-:8080", "the last part of the host name - begins or ends with a hyphen"),
+        ("example.-org", "the last part of the host name example.-org begins or ends with a hyphen"),
+        ("example.org-", "the last part of the host name example.org- begins or ends with a hyphen"),
+    ],
+)
+def test_names_that_no_server_can_have(host: str, why: str) -> None:
+    assert wrong_name(host) == why
+
+
+@given(st.text(st.sampled_from("ab-_.1"), min_size=1, max_size=9))
+def test_a_name_of_a_url_is_wrong_by_its_parts_alone(text: str) -> None:
+    url = normalize(f"http://{text}/")
+    if url is not None:
+        labels = host_of(url).split(".")
+        ends = labels[-1][:1] + labels[-1][-1:]
+        assert bool(wrong_name(host_of(url))) == ("" in labels or "-" in ends)

@@ -141,7 +141,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(PIECES, max_size=40).map("".join), st.sampled_from(["utf-8", "utf-16", "latin-1"]))
 def test_whatever_comes_gives_normalised_urls(text: str, encoding: str) -> None:
     for listed in read_feed(text.encode(encoding, "replace"), HOME):
@@ -149,7 +149,7 @@ def test_whatever_comes_gives_normalised_urls(text: str, encoding: str) -> None:
         assert listed.lastmod is None or isinstance(listed.lastmod, float)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=300))
 def test_no_bytes_raise(body: bytes) -> None:
     for start in (b"", b"<rss><item><link>", b'{"version":"https://jsonfeed.org/","items":'):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from xxhash import xxh3_64_intdigest
 
-from gossamer.parse.fingerprint import content_keys, fingerprint, majority
+from gossamer.parse.fingerprint import content_keys, fingerprint, majority, outline
 from gossamer.rules.yields import NEAR, is_near
 
 WORDS = ["".join(random.Random(number).choices("abcdefghijklmnop", k=7)) for number in range(2000)]
@@ -72,9 +73,58 @@ def test_empty_months_are_near_and_others_are_not() -> None:
     assert not is_near(may, fingerprint(busy.format("June", 2020).encode(), dated=True))
 
 
-@given(st.binary(max_size=300))
-def test_no_bytes_raise(body: bytes) -> None:
+DAY = b"<h1>Day %d</h1> no events <a href=/>home</a>"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "paths"),
+    [
+        (DAY % 7, DAY % 8, ("/day/7", "/day/8")),
+        (DAY % 7, DAY % 8, ("/day-7.html", "/day-8.html")),
+        (DAY % 7, DAY % 8, ("/show?day=6", "/show?day=7")),
+        (b"7", b"8", ("/7", "/8")),
+        (b"Thursday, 7 May 2026: nothing", b"Monday, 1 June 2026: nothing", ("/x/1", "/x/26")),
+        (b"Donnerstag, 7. Mai 2026: nichts", b"Montag, 1. Juni 2026: nichts", ("/x/1", "/x/26")),
+        (b"nothing from 2026-05-07 to 2026-05-14", b"nothing from 2026-05-14 to 2026-05-21", ("/x/1", "/x/2")),
+        (b"word " * 80 + b"7", b"word " * 80 + b"8", ("/day/7", "/day/8")),
+    ],
+)
+def test_short_pages_that_differ_in_numbers_of_their_urls_and_dates_have_one_outline(
+    one: bytes, other: bytes, paths: tuple[str, str]
+) -> None:
+    urls = [f"http://a.test{path}" for path in paths]
+    home = "http://a.test/"
+    assert outline(one, urls[0], [home, urls[1]]) == outline(other, urls[1], [home, urls[0]]) != 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "links"),
+    [
+        (b"a lake", b"a hill", ([], [])),
+        (b"Lot 7: 250 EUR", b"Lot 8: 300 EUR", ([], [])),
+        (b"Draw 7: 4 28 35 36", b"Draw 8: 4 29 35 36", ([], [])),
+        (b'Photo 7 <img src="/7.jpg">', b'Photo 8 <img src="/8.jpg">', ([], [])),
+        (b"Page 7 next", b"Page 8 next", (["/item/70", "/day/8"], ["/item/80", "/day/9"])),
+        (b"Page 7 next", b"Page 8 next", (["http://b.test/"], ["http://c.test/"])),
+    ],
+)
+def test_short_pages_that_differ_otherwise_have_not(
+    one: bytes, other: bytes, links: tuple[list[str], list[str]]
+) -> None:
+    first, second = ([link if "//" in link else f"http://a.test{link}" for link in some] for some in links)
+    assert outline(one, "http://a.test/day/7", first) != outline(other, "http://a.test/day/8", second)
+
+
+def test_pages_that_are_long_or_may_say_more_in_scripts_have_no_outline() -> None:
+    shell = b"<title>Our shop</title><script>show(%d)</script>"
+    for body in (shell % 7, b"", b"<img src=x>", b"word " * 300, b"x y z" + b" " * 70_000):
+        assert outline(body, "http://a.test/7", []) == 0
+
+
+@given(st.binary(max_size=300), st.integers(0, 10**30))
+def test_no_bytes_raise(body: bytes, number: int) -> None:
     assert 0 <= fingerprint(body) < 1 << 64
+    assert 0 <= outline(body + b"%d" % number, f"http://a.test/{number}", [f"http://a.test/{number + 1}"]) < 1 << 64
 
 
 def test_aliases_have_a_key_in_common() -> None:

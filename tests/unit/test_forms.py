@@ -32,6 +32,11 @@ def test_what_a_browser_would_send() -> None:
     )
 
 
+def test_forms_that_are_not_there_and_choices_of_nothing() -> None:
+    assert forms_of(b"<!-- <form> --><p>text", URL, HTML) == []
+    assert only("<form><select name=q></select></form>").fields == (Field("q", "choice"),)
+
+
 def test_an_action_that_is_not_there_is_the_page_itself() -> None:
     assert only("<form><input name=q></form>").action == "http://a.test/dir/page"
     assert only("<base href='http://b.test/'><form action=s><input name=q></form>").action == "http://b.test/s"

@@ -7,11 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gossamer.config import FrontierConfig, PolicyConfig
+from gossamer.config import FrontierConfig, Pause, PolicyConfig
 from gossamer.errors import CrawlDirError
 from gossamer.frontier import Frontier, keys
 from gossamer.frontier.counts import FORMAT, Counts
 from gossamer.frontier.database import Database
+from gossamer.frontier.notes import Notes, read_notes
 from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Fault, Reason, State, Visit
 from gossamer.rules.policy import Manners, Policy
@@ -245,7 +246,7 @@ def test_robots_that_cannot_be_had_for_30_days_are_given_up(tmp_path: Path) -> N
     while now < NOW + 29.9 * 86_400:
         visit = robots_visit(frontier, now)
         if visit is not None:
-            frontier.settle_robots(visit, None, now, 0.0, now + 86_400)
+            frontier.settle_robots(visit, Reason.TIMEOUT, now, 0.0, now + 86_400)
         now += 3 * 3600
     frontier.commit({}, clean=True)
     frontier.close()
@@ -253,7 +254,7 @@ def test_robots_that_cannot_be_had_for_30_days_are_given_up(tmp_path: Path) -> N
     again = opened(tmp_path, now)
     visit = robots_visit(again, now + 100)
     assert visit is not None
-    again.settle_robots(visit, None, now + 100, 0.0, now + 86_400)
+    again.settle_robots(visit, Reason.TIMEOUT, now + 100, 0.0, now + 86_400)
     assert only_page(again, now + 200) is not None
     again.close()
 
@@ -270,7 +271,7 @@ def test_old_robots_rules_hold_while_new_ones_cannot_be_had(tmp_path: Path) -> N
     frontier.settle_page(page, 200, NOW + 10, 0.0, (0, 1, 2))
     visit = robots_visit(frontier, NOW + 100)  # they are old by now
     assert visit is not None
-    frontier.settle_robots(visit, None, NOW + 100, 0.0, NOW + 86_400)
+    frontier.settle_robots(visit, Reason.TIMEOUT, NOW + 100, 0.0, NOW + 86_400)
     page = only_page(frontier, NOW + 110)
     assert page is not None
     assert page.url == "http://a.test/2"
@@ -367,10 +368,11 @@ def test_another_delay_holds_from_the_next_visit_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [0, 3])
 def test_hosts_held_by_a_limit_come_when_it_is_raised(tmp_path: Path, limit: int) -> None:
-    frontier = Frontier(tmp_path / "frontier", FrontierConfig(), policy(domain_connections=1), Scope("any"), None, NOW)
+    one, more = (policy(domain_connections=number, domain_delay=Pause()) for number in (1, limit))
+    frontier = Frontier(tmp_path / "frontier", FrontierConfig(), one, Scope("any"), None, NOW)
     frontier.add([f"http://{name}.a.test/" for name in "xyz"], 0, 4)
     assert len(frontier.lease(NOW, 9)) == 1
-    frontier.change_policy(policy(domain_connections=limit), NOW)
+    frontier.change_policy(more, NOW)
     assert len(frontier.lease(NOW, 9)) == 2
     frontier.close()
 
@@ -401,7 +403,7 @@ def test_robots_txt_at_another_host_keeps_that_hosts_delay(tmp_path: Path) -> No
 def test_robots_txt_at_a_blocked_host_is_not_asked_for(tmp_path: Path) -> None:
     frontier = opened(tmp_path)
     frontier.add(["http://www.a.test/1", "http://a.test/"], 0, 4)
-    for visit in frontier.lease(NOW, 9):
+    for visit in [*frontier.lease(NOW, 9), *frontier.lease(NOW + DELAY / 8, 9)]:
         if "//a.test" in visit.url:
             frontier.redirect_robots(visit, "http://www.a.test/robots.txt", NOW, 0.0)
         else:
@@ -444,7 +446,7 @@ def test_robots_txt_at_a_host_that_is_down_cannot_be_had(tmp_path: Path) -> None
             if visit.host == "a.test" and not visit.tries:
                 frontier.redirect_robots(visit, "http://www.a.test/robots.txt", NOW + second, 0.0)
             else:
-                frontier.settle_robots(visit, None, NOW + second, 0.0, NOW + 1e6)
+                frontier.settle_robots(visit, Reason.TIMEOUT, NOW + second, 0.0, NOW + 1e6)
     assert asked
     assert frontier.exhausted, "both are taken for down"
     frontier.close()
@@ -471,7 +473,7 @@ def test_what_is_known_against_a_place_outlives_the_process(tmp_path: Path) -> N
     frontier.add([f"http://a.test/d/{page}" for page in range(9)], 1, 4)
     for second in range(0, 40, 2):
         for visit in lease_pages(frontier, NOW + second):
-            frontier.repeats.repeated(visit, 1000, "http://a.test/")
+            frontier.repeats.repeated(visit, 1000, b"", "http://a.test/")
             frontier.settle_page(visit, 200, NOW + second, 0.0, (0, 1, 2))
     frontier.commit({}, clean=True)
     frontier.close()
@@ -481,3 +483,8 @@ def test_what_is_known_against_a_place_outlives_the_process(tmp_path: Path) -> N
     assert found == ["http://a.test/e/new"]
     assert again.counts.aside == 1
     again.close()
+
+
+def test_notes_of_a_host_that_an_earlier_version_wrote_are_read() -> None:
+    kept = {"mirror_of": "b.test", "agree": 24, "barren": {}, "front": "c.test", "trouble": ""}
+    assert read_notes(msgspec.msgpack.encode(kept)) == Notes(mirror_of="b.test", front="c.test")

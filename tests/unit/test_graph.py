@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import DamagedError
@@ -77,7 +77,6 @@ pages = st.lists(
 )
 
 
-@settings(deadline=None)  # each frame waits for the disk
 @given(pages, st.randoms(use_true_random=False), st.integers(1, 5))
 def test_order_repetition_and_frames_do_not_matter(
     found: list[tuple[str, int, list[str]]], draw: object, size: int

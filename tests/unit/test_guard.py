@@ -95,3 +95,27 @@ def test_networks_narrow_private_crawls_too() -> None:
     assert guard.allows("10.1.2.3")
     assert guard.allows("fd00:1::5")
     assert not any(map(guard.allows, ["10.2.0.1", "127.0.0.1", "::1", "192.168.0.1", "1.1.1.1", "fd00:2::1"]))
+
+
+def test_names_in_domains_need_not_be_in_the_networks() -> None:
+    guard = Guard(False, ["93.184.0.0/16"], [".th", "example.org"])
+    for host in ("www.nectec.or.th", "example.org:8080", "th"):
+        assert guard.allows("1.1.1.1", host)
+        assert not guard.narrows(host)
+    for host in ("www.example.com", "th.com", "93.184.216.34", "[2606:4700:4700::1111]", ""):
+        assert guard.allows("93.184.216.34", host)
+        assert not guard.allows("1.1.1.1", host)
+        assert guard.narrows(host)
+
+
+@pytest.mark.parametrize("address", PRIVATE + NEVER + METADATA)
+def test_a_name_in_domains_opens_no_private_address(address: str) -> None:
+    assert not Guard(False, ["93.184.0.0/16"], [".th"]).allows(address, "a.th")
+    assert not Guard(False, [], [".th"]).allows(address, "a.th")
+
+
+@pytest.mark.parametrize("address", NEVER + METADATA)
+def test_some_addresses_stay_closed_for_names_in_domains(address: str) -> None:
+    assert not Guard(True, ["10.0.0.0/8", "0.0.0.0/0", "::/0"], [".th"]).allows(address, "a.th")
+    assert Guard(True, ["10.0.0.0/8"], [".th"]).allows("192.168.0.1", "a.th")
+    assert not Guard(True, ["10.0.0.0/8"], [".th"]).allows("192.168.0.1", "a.com")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.model import Visit
+from gossamer.model import Before, State, Visit
 from gossamer.rules.head_first import HeadFirst, extension
 
 
@@ -28,7 +28,7 @@ def test_extensions(url: str, kind: str) -> None:
     assert extension(url) == kind
 
 
-def test_unknown_asks_where_nothing_says_the_type() -> None:
+def test_unknown_asks_where_the_url_says_no_type() -> None:
     rule = HeadFirst("unknown")
     assert rule.asks(visit("http://a.test/"))
     assert rule.asks(visit("http://a.test/x.php"))
@@ -36,9 +36,17 @@ def test_unknown_asks_where_nothing_says_the_type() -> None:
     assert not rule.asks(visit("http://a.test/x.pdf?y"))
     assert not rule.asks(visit("http://a.test/robots.txt", robots=True))
     assert not rule.asks(visit("http://a.test/x.php", tries=1))
-    rule.shown(visit("http://a.test/x.php"))
-    assert not rule.asks(visit("http://a.test/y.php"))
-    assert rule.asks(Visit("http://b.test/y.php", "b.test", 0, 0, 1))
+    rule.answered(visit("http://a.test/"))
+    rule.settled(visit("http://a.test/"))
+    assert rule.asks(visit("http://a.test/unknownpic")), "what another URL of the host has sent says nothing of it"
+
+
+@pytest.mark.parametrize("policy", ["unknown", "always"])
+@pytest.mark.parametrize("state", [State.FETCHED, State.DEAD, State.EXCLUDED])
+def test_none_goes_before_a_visit_that_is_made_again(policy: str, state: State) -> None:
+    again = visit("http://a.test/x")
+    again.before = Before(state, 200, 1.0)
+    assert not HeadFirst(policy).asks(again)
 
 
 @pytest.mark.parametrize("policy", ["unknown", "always"])
@@ -56,6 +64,5 @@ def test_once_for_a_url(policy: str) -> None:
 def test_always_asks_whatever_is_known() -> None:
     rule = HeadFirst("always")
     assert rule.asks(visit("http://a.test/x.html"))
-    rule.shown(visit("http://a.test/x.html"))
     assert rule.asks(visit("http://a.test/y.html"))
     assert not rule.asks(visit("http://a.test/robots.txt", robots=True))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from searched import DAY, NOW, Finder, names, page
 
 from gossamer.errors import QueryError
-from gossamer.index import Entry, IndexWriter, Search
+from gossamer.index import Entry, FoundDomain, IndexWriter, Search
+from gossamer.index.tree import MOST_DOMAINS, largest, merged, tree_of
 
 WORDS = [
     page("both", "The harbour has a lantern."),
@@ -248,6 +250,57 @@ def test_domains_are_a_tree(indexed: Finder) -> None:
     assert below("nowhere") == []
 
 
+def test_results_are_a_tree_of_domains(indexed: Finder) -> None:
+    """From edu to mit.edu to web.mit.edu, of what is found alone; each level is what a filter for it finds."""
+    urls = [
+        "http://web.mit.edu/1", "http://web.mit.edu/2", "http://mit.edu/", "http://mit.edu:8080/", "http://cmu.edu/",
+        "http://192.0.2.7/", "http://192.0.2.7:81/", "http://[2001:db8::1]/", "http://localhost/",
+    ]  # fmt: skip
+    search = indexed([*(page(url, "silk") for url in urls), page("http://other.edu/", "wool")])
+    answer = search.answer("silk", domains=True)
+    seen: dict[str, tuple[int, int, int]] = {}
+
+    def look(level: list[FoundDomain], above: str) -> None:
+        for found in level:
+            assert found.name.endswith(above) or found.name.startswith(above)
+            assert found.pages == found.own + sum(each.pages for each in found.domains)
+            kind = "domain" if found.hosts > 1 else "site"
+            assert search.answer(f"silk {kind}:{found.name}").total == found.pages, found.name
+            seen[found.name] = found.hosts, found.pages, found.own
+            look(found.domains, found.name)
+
+    look(answer.domains, "")
+    assert seen == {
+        "edu": (4, 5, 0), "mit.edu": (3, 4, 1), "web.mit.edu": (1, 2, 2), "mit.edu:8080": (1, 1, 1),
+        "cmu.edu": (1, 1, 1), "192.0.2.7": (2, 2, 1), "192.0.2.7:81": (1, 1, 1), "[2001:db8::1]": (1, 1, 1),
+        "localhost": (1, 1, 1),
+    }  # fmt: skip
+    assert answer.domains[0].name == "edu", "the largest comes first"
+    assert search.answer("silk").domains == []
+
+
+def test_the_tree_of_results_is_bounded_and_has_the_largest(indexed: Finder) -> None:
+    entries = [page(f"http://h{n}.d{n % 7}.test/{k}", "silk") for n in range(300) for k in range(1 + (n == 211))]
+    (top,) = indexed(entries).answer("silk", domains=True).domains
+    assert (top.name, top.hosts, top.pages) == ("test", 300, 301)
+    names = [found.name for domain in top.domains for found in (domain, *domain.domains)]
+    assert 1 + len(names) == MOST_DOMAINS
+    assert names[:2] == ["d1.test", "h211.d1.test"]
+    assert {domain.name for domain in top.domains} == {f"d{n}.test" for n in range(7)}
+
+
+def test_trees_of_several_are_one() -> None:
+    one = tree_of({"a.x.test": 3, "x.test": 1, "y.test": 2})
+    other = tree_of({"a.x.test": 4, "b.x.test": 5, "z.org": 1})
+    whole = {"a.x.test": 7, "b.x.test": 5, "x.test": 1, "y.test": 2, "z.org": 1}
+    both = merged([one, other])
+    assert [(found.name, found.pages) for found in largest(both)] == [("test", 15), ("org", 1)]
+    (test, _) = largest(both)
+    assert [(found.name, found.pages, found.own) for found in test.domains] == [("x.test", 13, 1), ("y.test", 2, 2)]
+    assert {found.name: found.pages for found in test.domains[0].domains} == {"a.x.test": 7, "b.x.test": 5}
+    assert [found.pages for found in largest(tree_of(whole))] == [15, 1]
+
+
 def test_terms_tell_what_the_index_is_about(indexed: Finder) -> None:
     entries = [
         page(f"p{n}", "the harbour and other words", title=f"The {word} of the Harbour - Example Site", inlinks=n)
@@ -258,6 +311,73 @@ def test_terms_tell_what_the_index_is_about(indexed: Finder) -> None:
     assert "valley" in terms
     assert sum("lantern" in term for term in terms) == 1
     assert not {"the", "harbour"} & set(terms)
+
+
+SAID = {
+    "en": ("Against the {0} and about every {0}", ("copper", "lantern", "valley", "walnut", "compass")),
+    "es": ("Antes de {0}, tras su {0}, hacia todas", ("medianoche", "escarabajo", "comerciante", "puente", "garza")),
+    "de": ("Während {0} zwischen jedem {0}", ("Laterne", "Kupfer", "Walnuss", "Kompass", "Käfer")),
+    "pl": ("Również {0} przez każdy {0}", ("latarnia", "miedź", "dolina", "kompas", "żuraw")),
+    "tr": ("Çünkü {0} için sadece {0}", ("fener", "bakır", "vadi", "pusula", "turna")),
+    "ru": ("Через {0} и почему {0}", ("фонарь", "медь", "долина", "компас", "журавль")),
+    "ja": ("から {0}", ("銅", "提灯", "羅針盤", "谷間", "胡桃")),
+}
+
+
+def test_terms_are_no_stop_words_of_any_language_and_of_the_languages_of_the_pages(indexed: Finder) -> None:
+    """Words that stand in every title, in seven languages; there are more English pages than others."""
+    entries = [
+        page(f"{language}{n}", f"{n} {words[n % 5]} {words[n % 5]}", title=said.format(words[n % 5]), language=language)
+        for language, (said, words) in SAID.items()
+        for n in range(160 if language == "en" else 40)
+    ]
+    search = indexed(entries)
+    terms = search.terms(14)
+    owners = {word.lower(): language for language, (_, words) in SAID.items() for word in words}
+    assert [term for term in terms if term not in owners] == []
+    counted = Counter(owners[term] for term in terms)
+    assert counted.keys() == SAID.keys()
+    assert counted["en"] > max(number for language, number in counted.items() if language != "en")
+    assert Counter(owners[term] for term in search.terms(3))["en"] >= 1
+    for term in terms:
+        assert search.answer(term).total >= 3, term
+
+
+def test_terms_are_neither_rare_nor_common(indexed: Finder) -> None:
+    entries = [
+        page(
+            f"p{n}",
+            "Installation of the daemon",
+            title=f"Daemon {'rewriting' if n % 8 == 0 else 'chapter'} {'singular' if n == 5 else 'x'}",
+        )
+        for n in range(80)
+    ]
+    assert indexed(entries).terms(1) == [
+        "rewriting"
+    ]  # and not `daemon`, in all, `chapter`, in most, `singular`, in one
+    assert "singular" not in indexed(entries).terms(9)
+
+
+def test_terms_of_pages_without_titles_are_those_of_their_texts(indexed: Finder) -> None:
+    words = ("copper", "lantern", "valley", "walnut")
+    entries = [page(f"p{n}", f"About the {words[n % 4]} and nothing else at all") for n in range(40)]
+    assert set(indexed(entries).terms(5)) == set(words)
+
+
+def test_terms_hold_for_a_minute_while_the_index_grows(tmp_path: Path) -> None:
+    writer = IndexWriter(tmp_path / "i", 64 << 20)
+    writer.upsert([page(f"p{n}", "text", title="Copper") for n in range(3)])
+    writer.commit(b"1")
+    now = [NOW]
+    search = Search([tmp_path / "i"], lambda: now[0])
+    assert search.terms(1) == ["copper"]
+    writer.upsert([page(f"q{n}", "text", title="Lantern") for n in range(9)])
+    writer.commit(b"2")
+    assert search.terms(1) == ["copper"]
+    now[0] += 61
+    assert search.terms(1) == ["lantern"]
+    writer.close()
+    search.close()
 
 
 def test_terms_are_whole_words_as_pages_have_them(indexed: Finder) -> None:

@@ -116,7 +116,7 @@ def test_much_between_two_commits_is_written_out_with_the_old_position(
     assert 80 < count(tmp_path) <= 100
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     entries=st.lists(
         st.builds(

@@ -14,15 +14,28 @@ from gossamer.agent.statistics import Meter, Statistics
 @pytest.mark.parametrize(
     ("state", "capped", "short", "said"),
     [
-        ({"paused": True}, "a cap", True, "it is paused: gossamer control resume goes on"),
+        ({"paused": True}, "a cap", True, "it is paused: gossamer control resume continues it"),
         ({"hosts_ready": 5}, "the rate cap of 20 pages/s", True, "the rate cap of 20 pages/s"),
         ({"in_flight": 1256, "connections": 1256}, "", True, "connections: all 1,256 are in use"),
+        ({"adjusted": "the target of 5 pages/s: 9 connections reach it"}, "a cap", True, "a cap"),
+        (
+            {"in_flight": 256, "adjusted": "the target of 5 pages/s: 9 connections reach it"},
+            "",
+            True,
+            "the target of 5 pages/s: 9 connections reach it",
+        ),
         ({"hosts_ready": 38, "hosts_waiting": 9}, "", True, "this machine: 38 hosts are ready"),
         (
             {"hosts_ready": 3, "hosts_waiting": 900, "in_flight": 47},
             "",
             False,
             "politeness: 900 of 950 hosts wait for their delay",
+        ),
+        (
+            {"hosts_held": 75, "hosts_waiting": 4, "in_flight": 1, "waits": {"a.test": 5, "big.test": 70}},
+            "",
+            False,
+            "politeness: 75 of 80 hosts wait for their domain or address, 70 of them for big.test",
         ),
         ({"in_flight": 1}, "", False, "the servers: one response is awaited"),
         ({"in_flight": 7}, "", False, "the servers: 7 responses are awaited"),

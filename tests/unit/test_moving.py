@@ -19,7 +19,7 @@ from gossamer.frontier.moving import Moving
 from gossamer.frontier.pieces import Frames, Header, Records, framed
 from gossamer.frontier.reader import FrontierReader
 from gossamer.frontier.tally import Totals
-from gossamer.model import Change, State, Visit
+from gossamer.model import Change, Exclusion, Reason, State, Visit
 from gossamer.model.domain import partition_of
 from gossamer.rules.policy import Policy
 from gossamer.rules.revisits import Found
@@ -34,7 +34,7 @@ assert partition_of(OTHER, PARTITIONS) != NUMBER
 
 
 def opened(path: Path, keep_fresh: bool = True, rules: tuple[UrlRule, ...] = (), hosts: int = 100) -> Frontier:
-    policy = Policy(PolicyConfig(delay=0.0, host_connections=100), urls=rules)
+    policy = Policy(PolicyConfig(delay=0.0, host_connections=100, domain_connections=0), urls=rules)
     config = FrontierConfig(partitions=PARTITIONS, hosts=hosts)
     return Frontier(path, config, policy, Scope("any"), None, NOW, FreshConfig(keep_fresh=keep_fresh), rate=1.0)
 
@@ -386,3 +386,25 @@ def test_pieces_are_found_again_wherever_they_were_cut(size: int) -> None:
     assert [piece for cut in cuts for piece in frames.feed(cut)] == pieces
     with pytest.raises(DiffError):
         list(Frames().feed(b"\xff" * 8))
+
+
+def test_by_which_rules_a_partition_was_judged_goes_with_it(frontier: Frontier, other: Frontier) -> None:
+    frontier.review.rules_are({"exclude": 1, "robots": 1})
+    assert frontier.refuse(f"http://{HOST}/old", Exclusion.EXCLUDE)
+    assert frontier.refuse(f"http://{HOST}/secret", Reason.ROBOTS)
+    frontier.commit({})
+    takes(other, lets_go(frontier))
+    assert frontier.meta(f"judged {NUMBER}") is None
+    other.review.rules_are({"exclude": 2, "robots": 1})
+    assert other.review.due == {keys.partition_prefix(NUMBER): {"exclude": -1}}
+    assert not other.exhausted
+    other.review.rules_are({"exclude": 3, "robots": 3}, stricter={"exclude", "robots"})
+    assert other.review.due == {keys.partition_prefix(NUMBER): {"exclude": -1}}, "what was due stays due"
+    other.review.rules_are({"exclude": 2, "robots": 1}, stricter={"robots"})
+    other.commit({})  # killed here, it is due to the next run
+    excluded = other.counts.excluded
+    assert [step[1:] for step in other.review.rejudge_due()] == [(1, 1)]
+    assert other.counts.excluded == excluded - 1
+    other.commit({})
+    other.review.rules_are({"exclude": 2, "robots": 1})
+    assert not other.review.due

@@ -18,7 +18,9 @@ from gossamer.errors import LogFullError, TokenLostError, UnavailableError
 from gossamer.frontier import Frontier
 from gossamer.frontier.diffs import DiffReader
 from gossamer.frontier.share import Part
+from gossamer.model import RequestOutcome
 from gossamer.rules.policy import Policy
+from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
 from gossamer.rules.territory import Territory
 
@@ -76,6 +78,23 @@ def test_links_for_others_are_sent_and_not_kept_here(agent: Agent) -> None:
     assert [decode(data) for _, data in parcel.sent] == [[Group((THEIRS + "2", THEIRS + "4"), 2, 4, 1, True)]]
     assert {to for to, _ in parcel.sent} == {partition(THEIRS)}
     assert agent.frontier.counts.urls == 2
+
+
+def test_hosts_whose_name_no_server_can_have_are_excluded_by_their_owner(tmp_path: Path) -> None:
+    first, second = Agent(tmp_path / "a" / "f", OURS), Agent(tmp_path / "b" / "f")
+    ours, theirs = ([url.replace("//", f"//{number}..") for number in range(9)] for url in (OURS, THEIRS))
+    second.share.take(prefix(THEIRS), 0.0)
+    first.frontier.add([*ours, *theirs], 1, 4)
+    first.frontier.add_source(ours[0] + "map", 1, 0)
+    first.frontier.commit({})
+    (sent,) = urls_in(first.outbox.pending[0]).values()
+    assert sorted(sent) == sorted(theirs)
+    assert first.frontier.counts.excluded == first.frontier.counts.urls == len(ours) + 1
+    second.frontier.add(sent, 1, 4, handed=True)
+    second.frontier.commit({})
+    assert second.frontier.counts.excluded == second.frontier.counts.urls == len(theirs)
+    assert first.frontier.counts.queued == second.frontier.counts.queued == 0
+    assert first.frontier.counts.hosts == second.frontier.counts.hosts == 0
 
 
 def test_what_others_would_not_want_is_not_sent(tmp_path: Path) -> None:
@@ -183,6 +202,36 @@ def test_what_a_party_asked_for_stays_its_own_when_the_partition_is_lost(agent: 
     agent.share.leave(prefix(OURS))  # before it is committed
     agent.frontier.commit({})
     assert asked(agent.outbox.pending[1]) == [Group((OURS + "2",), 0, 0xE0, asked=True)]
+
+
+def test_what_is_asked_for_again_says_how_old_a_copy_may_be(agent: Agent) -> None:
+    agent.frontier.hand_over_requests([THEIRS + "1"], 3, 7, post=False, max_age=3600.0)
+    agent.frontier.hand_over_requests([THEIRS + "2"], 0, 4, post=False, max_age=0.0)
+    agent.frontier.commit({})
+    (parcel,) = agent.outbox.pending
+    assert [group for _, data in parcel.sent for group in decode(data)] == [
+        Group((THEIRS + "1",), 0, 0x37, asked=True, max_age=3600),
+        Group((THEIRS + "2",), 0, 4, asked=True, max_age=0),
+    ]
+
+
+def test_a_known_url_that_was_asked_for_stays_so_when_the_partition_is_lost(agent: Agent) -> None:
+    frontier = agent.frontier
+    frontier.add([OURS + "1", OURS + "2"], 2, 4)
+    for now in range(1, 5):
+        for visit in frontier.lease(float(now), 10):
+            if visit.robots:
+                frontier.settle_robots(visit, Robots.parse(b"", "x"), float(now), 0.0, 1e9)
+            else:
+                frontier.settle_page(visit, 200, float(now), 0.0, (0, 1, 2), digest=b"12345678")
+    frontier.commit({})
+    assert frontier.visit_again(OURS + "1", 0x37, 0.0, 5.0) is RequestOutcome.AGAIN
+    frontier.commit({})
+    agent.outbox.lost([partition(OURS)])
+    last = agent.outbox.pending[-1]
+    assert [group for _, data in last.sent for group in decode(data)] == [
+        Group((OURS + "1",), 0, 0x37, asked=True, max_age=0)
+    ]
 
 
 class FakeLog:

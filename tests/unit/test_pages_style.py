@@ -90,6 +90,13 @@ def test_sizes_are_those_of_the_scale() -> None:
     }
 
 
+def test_templates_say_what_people_say() -> None:
+    """Words that crept into labels once: "Make it anew", "Open by itself", "A change holds", "may be empty"."""
+    for path in sorted((HOME / "templates").glob("*.html")):
+        text = re.sub(r"\{[{%].*?[%}]\}|<[^>]*>", " ", path.read_text(encoding="utf-8"), flags=re.S)
+        assert not re.search(r"\b(anew|by itself|change holds|may be empty|goes? on with|leads? on)\b", text), path.name
+
+
 def test_templates_have_no_script_or_style_in_them() -> None:
     templates = sorted((HOME / "templates").glob("*.html"))
     assert len(templates) > 5

@@ -55,6 +55,15 @@ def test_paths_are_readable_and_do_not_deceive(url: str, parts: list[str]) -> No
     assert words.path_parts(url) == parts
 
 
+def test_a_long_url_keeps_its_host_and_its_end() -> None:
+    assert words.shortened("http://a.test/" + "x" * 146) == "http://a.test/" + "x" * 146
+    found = words.shortened("http://a.test/" + "x" * 2000 + "/end.html")
+    assert len(found) == 160
+    assert found.startswith("http://a.test/xxx")
+    assert found.endswith("xxx/end.html")
+    assert found.count("…") == 1
+
+
 def test_a_page_without_title_has_a_name() -> None:
     assert words.path_shown("http://a.test/") == "a.test"
     assert words.path_shown("http://a.test/x/report.pdf") == "report.pdf"

@@ -168,7 +168,7 @@ def a_page(pick: random.Random) -> bytes:
 
 
 @given(st.randoms(use_true_random=False), st.booleans())
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=1500)
 def test_nasty_pages(pick: random.Random, obey: bool) -> None:
     check(a_page(pick), obey=obey)
 
@@ -183,7 +183,7 @@ def test_nasty_pages(pick: random.Random, obey: bool) -> None:
     ),
     st.booleans(),
 )
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@settings(max_examples=1000)
 def test_bytes_of_any_encoding(pieces: list[str], bytes_in: list[tuple[int, bytes]], name: str, in_http: bool) -> None:
     body = "".join(pieces).encode("utf-8", "replace")
     for position, extra in bytes_in:

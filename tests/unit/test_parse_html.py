@@ -261,7 +261,7 @@ def test_a_url_that_is_none() -> None:
     st.binary(max_size=300) | st.text("<>/!-='\"&;#ahrefscriptmebs \n\0é日", max_size=200).map(str.encode),
     st.sampled_from([None, "text/html", "text/plain", "application/xhtml+xml", "text/html;charset=shift_jis", "x"]),
 )
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500)
 def test_no_bytes_raise(body: bytes, content_type: str | None) -> None:
     document = parse(body, URL, content_type)
     assert all(link.url.startswith(("http://", "https://")) for link in document.links)

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.parse import parse
@@ -188,7 +188,6 @@ def test_without_room_for_the_model_languages_are_as_declared(monkeypatch: pytes
     assert language_of("", TEXTS["de"])[0] == "de"
 
 
-@settings(deadline=None)
 @given(st.text(), st.one_of(st.just(""), st.sampled_from(sorted(TEXTS)), st.text(max_size=12)))
 def test_no_text_raises(text: str, declared: str) -> None:
     tag, confidence = language_of(declared, text)

@@ -108,13 +108,13 @@ def test_character_references_in_attributes(value: str, meaning: str) -> None:
 
 
 @given(st.text(max_size=50))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 def test_what_was_escaped_comes_back(text: str) -> None:
     assert unescape(html.escape(text)) == text
 
 
 @given(st.text("0123456789.;,= 'urlURL/x\"\n", max_size=30), st.text("a, (x)1\n", max_size=40))
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 def test_any_value_has_an_answer(content: str, srcset: str) -> None:
     target = refresh_target(content)
     assert target is None or target == target.strip(" \t\n\f\r") != ""

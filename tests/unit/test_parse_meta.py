@@ -6,7 +6,7 @@ import json
 from datetime import date, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.model import Document
@@ -178,7 +178,6 @@ def test_hostile_linked_data(script: str) -> None:
 _NAMES = st.sampled_from(["date", "author", "description", "og:title", "article:published_time", "og:updated_time"])
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(_NAMES, st.text(max_size=40))), st.text(max_size=200), st.text(max_size=100))
 def test_no_words_raise(metas: list[tuple[str, str]], script: str, title: str) -> None:
     html = "".join(f'<meta name="{name}" content="{content}">' for name, content in metas)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.parse import parse
@@ -144,7 +144,6 @@ _PIECES = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(_PIECES, max_size=40).map("".join))
 def test_no_markup_raises(page: str) -> None:
     document = parse(page.encode("utf-8", "surrogatepass"), URL, "text/html; charset=utf-8")

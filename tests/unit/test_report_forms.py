@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.report import svg
+from gossamer.report.engine import Engine
 from gossamer.report.html import report_page, site_page
+from gossamer.report.page_tables import TOP, crosstab_json, suffix_links
 from gossamer.report.report import _GROUPS, Report
 from gossamer.report.site import Site
-from gossamer.report.table import Field, Table
+from gossamer.report.table import Chart, Field, Table
 from gossamer.report.text import report_text, site_text
 from gossamer.report.writing import harmless, short, written
 
@@ -24,13 +26,14 @@ TOTALS = dict.fromkeys(
     "median_links robots_requests robots_excluded failed_tries duplicate_pages fetched findings".split(),
     7,
 ) | {"first_fetched_at": 1.7e9, "last_fetched_at": 1.7e9 + 60}
+_CHARTS: dict[str, Chart] = {"link_matrix": "matrix", "suffix_links": "crosstab"}
 
 
 def table(name: str, label: str) -> Table:
     fields: tuple[Field, ...]
-    if name == "link_matrix":
+    if name in ("link_matrix", "suffix_links"):
         fields = (Field("source", "From", "text"), Field(label, label), Field("b", "b"))
-        return Table(name, "Links", "", fields, [(label, 90_000, 1), ("b", 0, 5)], "matrix")
+        return Table(name, "Links", "", fields, [(label, 90_000, 1), ("b", 0, 5)], _CHARTS[name])
     if name == "speed":
         fields = (Field("at", "From", "moment"), Field("pages_per_s", "Pages/s", "rate"))
         return Table(name, "Speed", "", fields, [(1.7e9, 3.0), (1.7e9 + 1, 0.0)], "series", "pages_per_s")
@@ -132,6 +135,41 @@ def test_text_form() -> None:
     assert "\u202e" not in said
     assert "\\x1b]0;owned" in said
     assert all(line.isprintable() for line in said.splitlines())
+
+
+def test_links_between_suffixes_lose_none() -> None:
+    """More suffixes than there are columns, addresses, names without a dot, and links of a page beyond its fact's."""
+    pairs = [(f"a.s{number}.test", f"b.s{number + 1}.test", 100 - number) for number in range(30)]
+    pairs += [("u.ac.th", "c.co.th", 5000), ("u.ac.th", "v.ac.th", 300), ("192.0.2.1", "[2001:db8::1]", 7000)]
+    pairs += [("intranet", "u.ac.th", 6000), ("u.ac.th", "x.rare.test", 1)]
+    with Engine() as engine:
+        values = ", ".join(f"('{source}', '{target}', {links})" for source, target, links in pairs)
+        engine.rows(f"CREATE TABLE domain_links AS SELECT * FROM (VALUES {values}) AS v(source, target, links)")
+        engine.rows("CREATE TABLE pages AS SELECT 'ac.th' AS suffix, 900 AS links, [400, 450] AS to_counts")
+        table = suffix_links(engine)
+    found = crosstab_json(table)
+    names = found["suffixes"]
+    assert len(names) == TOP + 1
+    assert names[:4] == ["ac.th", "address", "intranet", "co.th"]
+    assert names[-1] == "(others)"
+    cells = {(source, target): links for source, row in zip(names, found["links"], strict=True)
+             for target, links in zip(names, row, strict=True)}  # fmt: skip
+    assert cells["ac.th", "co.th"] == 5000
+    assert cells["ac.th", "ac.th"] == 300
+    assert cells["address", "address"] == 7000
+    assert cells["intranet", "ac.th"] == 6000
+    assert cells["ac.th", "(others)"] == 51, "one to a rare suffix, 50 that lead nobody knows where"
+    assert found["total"] == sum(links for *_, links in pairs) + 50 == sum(found["from"]) == sum(found["to"])
+    assert found["from"] == [sum(row) for row in found["links"]]
+    whole = report()
+    whole.tables["suffix_links"] = table
+    page = report_page(whole)
+    assert f'<td class="sum" data-v="{found["total"]}"' in page
+    grid = report_text(whole).partition("rows link to columns")[2].splitlines()
+    assert grid[1].split()[:3] == ["ac.th", "address", "intranet"]
+    assert grid[2].split()[:4] == ["ac.th", "300", "0", "0"]
+    assert [line.split()[0] for line in grid[9:11]] == ["(others)", "Sum"]
+    assert grid[10].split()[-1] == short(found["total"])
 
 
 def test_site_forms() -> None:

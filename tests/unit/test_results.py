@@ -58,7 +58,7 @@ def test_they_come_in_the_order_of_asking_each_once() -> None:
         assert agents.whole(limit) == expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(some.lists(some.lists(some.floats(0, 9), max_size=6), min_size=1, max_size=4), some.integers(1, 5))
 def test_whatever_their_clocks_say_none_is_lost_nor_repeated(times: list[list[float]], limit: int) -> None:
     agents = Agents(**{f"a{number}": each for number, each in enumerate(times)})

@@ -128,6 +128,11 @@ class Driver:
         for _ in range(4):
             self.frontier.hint(self.url(), self.now - 1, self.now)
 
+    def ask(self) -> None:
+        for _ in range(4):
+            max_age = self.chance.choice((0.0, 0.0, HOUR))
+            self.frontier.visit_again(self.url(), self.chance.choice((0, 4, 9)), max_age, self.now)
+
     def purge(self) -> None:
         for _ in self.frontier.review.purge(self.chance.choice(HOSTS)):
             pass
@@ -186,6 +191,7 @@ class Driver:
             + [self.pass_time] * 4
             + [self.add] * 2
             + [self.commit] * 4
+            + [self.ask]
         )
         rare = [self.add_source, self.hint, self.retry, self.block, self.forbid, self.switch, self.restart]
         self.chance.choice([*usual, *rare, self.set_clock])()
@@ -194,7 +200,7 @@ class Driver:
 
     def check(self) -> None:
         database, counts = self.frontier._database, self.frontier.counts
-        waiting, again = self.queues()
+        waiting, again, requested = self.queues()
         due = {key for key, _ in database.scan_due(b"")}
         cursor = self.frontier.revisits._cursor
         states: Counter[State] = Counter()
@@ -208,7 +214,7 @@ class Driver:
                     assert keys.due_key(moment, key) >= cursor, f"{key!r} is due before what is looked at"
                 elif keys.has_again(value):
                     assert again[key] == 1, f"{key!r} waits {again[key]} times"
-        assert counts.revisits == again.total()
+        assert (counts.revisits, counts.requested) == (again.total(), requested)
         assert counts.queued == waiting.total() == states[State.QUEUED]
         assert (counts.fetched, counts.dead, counts.excluded) == (
             states[State.FETCHED], states[State.DEAD], states[State.EXCLUDED]
@@ -216,8 +222,9 @@ class Driver:
         assert counts.urls == states.total()
         assert self.frontier.leased == len(self.leased)
 
-    def queues(self) -> tuple[Counter[bytes], Counter[bytes]]:
-        """How often each visit waits: for the first time, and again."""
+    def queues(self) -> tuple[Counter[bytes], Counter[bytes], int]:
+        """How often each visit waits: for the first time, and again; how many of the latter were asked for."""
+        requested = 0
         waiting: Counter[bytes] = Counter()
         again: Counter[bytes] = Counter()
         for partition in range(self.frontier.counts.partitions):
@@ -232,7 +239,8 @@ class Driver:
                         _, _, marks, scheme, path = keys.read_entry(entry)
                         counted = again if marks & keys.REVISIT else waiting
                         counted[keys.visits_of(host) + (scheme + path).encode()] += 1
-        return waiting, again
+                        requested += marks & keys.REVISIT > 0 and marks & keys.REQUESTED > 0
+        return waiting, again, requested
 
 
 @pytest.mark.parametrize("seed", range(10))

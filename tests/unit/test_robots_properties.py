@@ -34,7 +34,7 @@ def _plainly(rules: list[tuple[bool, str]], path: str) -> bool:
     return max(found)[1] if found else True
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(st.lists(st.tuples(st.booleans(), _PATTERNS), max_size=8), st.lists(_PATHS, min_size=1, max_size=8))
 def test_rules_mean_what_the_rfc_says(rules: list[tuple[bool, str]], paths: list[str]) -> None:
     body = "User-agent: *\n" + "".join(f"{'Allow' if allow else 'Disallow'}: {path}\n" for allow, path in rules)
@@ -45,7 +45,7 @@ def test_rules_mean_what_the_rfc_says(rules: list[tuple[bool, str]], paths: list
         assert stored.allows(path) == robots.allows(path)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.sets(st.text(st.sampled_from("ab"), max_size=6)), st.text(st.sampled_from("ab"), max_size=8))
 def test_the_longest_prefix_is_found(prefixes: set[str], path: str) -> None:
     rules = PathRules({"/" + prefix: len(prefix) % 2 == 0 for prefix in prefixes})
@@ -61,7 +61,7 @@ def test_one_spelling(text: bytes) -> None:
     assert canonical_pattern(pattern.encode()) == pattern
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.text(st.sampled_from("/aé~%7eE2F:?&=*$ |<"), max_size=20))
 def test_a_rule_for_a_url_matches_it_however_it_is_spelled(text: str) -> None:
     url = normalize("http://example.org/" + text)
@@ -82,7 +82,7 @@ _LINES = st.lists(
 ).map(lambda lines: "".join(lines).encode("utf-8", "replace"))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(_LINES | st.binary(), st.text(st.characters()), st.text(st.characters()))
 def test_nothing_raises(body: bytes, agent: str, url: str) -> None:
     robots_allows(body, agent, url)

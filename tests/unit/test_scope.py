@@ -38,6 +38,31 @@ def test_modes(mode: str, inside: str, outside: str) -> None:
         assert [scope.judge(url) for url in outside.split()] == ["scope"] * len(outside.split())
 
 
+@pytest.mark.parametrize("mode", ["host", "domain", "any"])
+def test_domains_take_the_place_of_seeds(mode: str) -> None:
+    scope = Scope(mode, domains=(".th", "Example.org", "ไทย"))
+    scope.admit_seed("http://seed.com/")
+    inside = "http://a.th/ https://b.ac.th:8443/x http://example.org/ http://www.example.org/ http://a.xn--o3cw4h/"
+    outside = "http://seed.com/ http://th.com/ http://ath/ http://notexample.org/ http://example.org.evil.com/ http://1.2.3.4/"
+    for _ in range(2):  # the second time from memory
+        assert {scope.judge(url) for url in inside.split()} == {""}
+        assert {scope.judge(url) for url in outside.split()} == {"scope"}
+    assert scope.has_host("b.ac.th:8443")
+    assert not scope.has_host("seed.com")
+
+
+def test_with_networks_besides_domains_the_address_is_to_be_judged_later() -> None:
+    scope = Scope("host", exclude=("/private/",), domains=(".th",), networks=True)
+    assert scope.judge("http://anywhere.com/") == ""
+    assert scope.has_host("anywhere.com")
+    assert scope.judge("http://anywhere.com/private/x") == "exclude"
+
+
+def test_seeds_are_kept_though_domains_hold() -> None:
+    """The settings may be changed: then the seeds' hosts count again."""
+    assert Scope("domain", domains=(".th",), networks=True).admit_seed("http://seed.com/") == "seed.com"
+
+
 def test_addresses_and_ports() -> None:
     scope = _scope("host", "http://127.0.0.1:8000/")
     assert scope.judge("http://127.0.0.1:8000/a") == ""

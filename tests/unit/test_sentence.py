@@ -27,27 +27,32 @@ POLITE = "politeness: 912 of 950 hosts wait for their delay"
         ({"paused": True, "queued": 1234, "limit": "it is paused: …"}, "Paused. 1,234 URLs wait."),
         ({"paused": True, "queued": 1}, "Paused. 1 URL waits."),
         ({"seeds_share": 0.5, "seeds_read": 12_000}, "Reading seeds: 12,000 so far, 50 %."),
-        ({"updated_at": NOW - 60}, "Running, and silent: the last commit was 1 min ago."),
+        ({"updated_at": NOW - 60}, "Running, but silent: the last commit was 1 min ago."),
         ({"reason": "stopped"}, "Starting again."),
         ({"updated_at": 0.0}, "A crawl is starting."),
         ({"running": False, "updated_at": 0.0}, "There is no crawl here yet. Start one with gossamer crawl."),
         ({"running": False, "reason": "complete"}, "Finished: every URL in scope has been visited."),
         (
             {"running": False, "reason": "complete", "queued": 12},
-            "Finished: every URL in scope has been visited. 12 URLs left.",
+            "Finished: every URL in scope has been visited, but for 12 URLs that stay queued.",
+        ),
+        (
+            {"running": False, "reason": "complete", "queued": 3, "hosts": 5, "hosts_left": {"dns": 1, "connect": 2}},
+            "Ended: 3 of 5 hosts could not be reached (2 refused the connection, 1 could not be found in DNS); run the "
+            "same command again later to try them again.",
         ),
         ({"running": False, "reason": "max_pages"}, "Finished: the limit of pages is reached."),
         ({"running": False, "reason": "time_limit"}, "Finished: the time limit is reached."),
-        ({"running": False, "reason": "stopped"}, "Stopped. The same command goes on with it."),
+        ({"running": False, "reason": "stopped"}, "Stopped. Run the same command to continue."),
         (
             {"running": False, "updated_at": NOW - 3600},
             "Not running since 2027-01-15 07:00:00 UTC: it ended without a last commit. "
-            "The same command goes on with it.",
+            "Run the same command to continue.",
         ),
     ],
 )
 def test_sentence(state: dict[str, Any], said: str) -> None:
-    progress = Progress(**{"updated_at": NOW - 1, **state})
+    progress = Progress(**{"updated_at": NOW - 1, "pages": 1, **state})
     assert sentence(Picture(NOW, True, progress)) == said
 
 

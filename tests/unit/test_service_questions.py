@@ -35,7 +35,7 @@ def test_a_directory_without_a_crawl(view: CrawlView) -> None:
     assert unpacked(AskSize(), answer(view, packed(AskSize()))).pages == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(some.binary(max_size=200))
 def test_any_bytes_are_answered(data: bytes) -> None:
     said = answer(CrawlView(Path("/nonexistent")), data)
@@ -43,7 +43,7 @@ def test_any_bytes_are_answered(data: bytes) -> None:
         unpacked(AskProgress(), said)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(some.binary(max_size=200))
 def test_any_bytes_may_be_the_answer(data: bytes) -> None:
     for said in (data, b"a" + data, b"r" + data):

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from math import exp, expm1, inf
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.testing import World
@@ -132,7 +132,6 @@ def test_the_ends_of_the_closed_forms() -> None:
         assert gain(rate, 1.0) == pytest.approx(rate / 2 - rate**2 / 3, rel=1e-5)
 
 
-@settings(deadline=None)  # a busy machine is slow
 @given(rates_lists, st.floats(1e-2, 1e3), st.data())
 def test_the_best_policy_gains_the_same_everywhere(rates: list[float], budget: float, data: st.DataObject) -> None:
     weights = data.draw(st.lists(st.floats(0.1, 10.0), min_size=len(rates), max_size=len(rates)))

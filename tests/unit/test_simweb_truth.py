@@ -19,7 +19,7 @@ def _all_pages(world: World) -> set[str]:
     return {world.url(h, page_path(page)) for h in range(world.hosts) for page in range(world.pages)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 30), st.integers(1, 40), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_every_root_of_a_plain_web_leads_to_every_page(hosts: int, pages: int, seed: int, start: int) -> None:
     world = World(seed=seed, hosts=hosts, pages=pages)
@@ -31,7 +31,7 @@ def test_every_root_of_a_plain_web_leads_to_every_page(hosts: int, pages: int, s
     assert len(found) == len(fetched) + excluded
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 12), st.integers(1, 80), st.integers(0, 11))
 def test_a_root_leads_to_all_pages_of_its_host_without_leaving_it(hosts: int, pages: int, start: int) -> None:
     world = World(hosts=hosts, pages=pages)

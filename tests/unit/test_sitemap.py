@@ -238,7 +238,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(PIECES, max_size=40).map("".join), st.sampled_from(["utf-8", "utf-16", "latin-1"]), st.booleans())
 def test_whatever_comes_is_a_listing_of_normalised_urls(text: str, encoding: str, packed: bool) -> None:
     body = text.encode(encoding, "replace")
@@ -249,7 +249,7 @@ def test_whatever_comes_is_a_listing_of_normalised_urls(text: str, encoding: str
         assert listed.lastmod is None or isinstance(listed.lastmod, float)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=300), st.booleans())
 def test_no_bytes_raise(body: bytes, packed: bool) -> None:
     read_sitemap(b"\x1f\x8b\x08" + body if packed else body, HOME)

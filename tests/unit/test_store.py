@@ -18,7 +18,6 @@ from gossamer.config import StoreConfig
 from gossamer.errors import DamagedError
 from gossamer.model import Page
 from gossamer.store import Store, StorePosition
-from gossamer.store.cdxj import surt
 
 
 def page(number: int, body: bytes = b"<html>hello</html>", **more: object) -> Page:
@@ -146,19 +145,6 @@ def test_a_truncated_body_says_so(tmp_path: Path) -> None:
     with open(tmp_path / "gossamer-00000.warc.gz", "rb") as stream:
         headers = [record.rec_headers for record in WarcioIterator(io.BytesIO(stream.read()))]
     assert headers[1].get_header("WARC-Truncated") == "time"
-
-
-@pytest.mark.parametrize(
-    ("url", "key"),
-    [
-        ("http://www.example.org/A/b?Q=1", "org,example)/a/b?q=1"),
-        ("https://www2.example.org:8443/", "org,example:8443)/"),
-        ("http://192.0.2.7/x", "192.0.2.7)/x"),
-        ("http://localhost:80800/", "localhost:80800)/"),
-    ],
-)
-def test_sort_keys(url: str, key: str) -> None:
-    assert surt(url) == key
 
 
 def test_several_directories_share_the_pages(tmp_path: Path) -> None:

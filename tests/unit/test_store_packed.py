@@ -18,6 +18,7 @@ from gossamer.store import Store, StorePosition
 from gossamer.store.warc import RecordWriter, compress, compress_head, is_packed, payload_digest, records
 
 NOISE = random.Random(1).randbytes(200_000)
+BLOCKS = bytes(20), b""
 TEXT = b"<p>All work and no play makes Jack a dull boy.</p>\n" * 300
 
 
@@ -33,7 +34,7 @@ def page(raw: bytes, body: bytes | None = None, encoding: bytes = b"gzip") -> Pa
 @pytest.mark.parametrize("size", [0, 1, 2, 65_526, 65_530, 65_531, 65_532, 65_535, 65_536, 131_066, 131_067, 200_000])
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_every_reader_of_gzip_reads_it(size: int, level: int) -> None:
-    record, _ = records(page(NOISE[:size]), payload_digest(NOISE[:size]), "<urn:uuid:1-", 1, False)
+    record, _ = records(page(NOISE[:size]), payload_digest(NOISE[:size]), BLOCKS, "<urn:uuid:1-", 1)
     packed = compress_head(record, level, size)
     assert gzip.decompress(packed) == record
     reader = zlib.decompressobj(31)
@@ -63,7 +64,7 @@ def test_what_is_packed_is_known_by_what_it_says(raw: bytes, body: bytes, packed
 def test_it_is_not_larger_than_packed_once_more() -> None:
     words = [NOISE[at : at + 4].hex().encode() for at in range(0, 3000, 4)]
     raw = gzip.compress(b" ".join(random.Random(2).choices(words, k=3000)))
-    record, _ = records(page(raw), payload_digest(raw), "<urn:uuid:1-", 1, False)
+    record, _ = records(page(raw), payload_digest(raw), BLOCKS, "<urn:uuid:1-", 1)
     assert len(compress_head(record, 1, len(raw))) <= len(compress(record, 1))
 
 

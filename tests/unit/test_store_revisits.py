@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,6 +110,17 @@ def test_warcio_check_and_fastwarc_read_them(history: History) -> None:
     ]  # fmt: skip
     requests = [each.reader.read() for each in ArchiveIterator(io.BytesIO(data), WarcRecordType.request, False)]
     assert [b"If-None-Match" in request for request in requests] == [False, True, False, False, False, False]
+
+
+def test_fastwarc_check_verifies_every_record(history: History) -> None:
+    """The warcinfo record, and six visits with what was asked for: a response or a revisit each."""
+    command = [Path(sys.executable).with_name("fastwarc"), "check", history.file]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "13 records were verified successfully" in done.stdout + done.stderr, done
+    data = bytearray(gzip.decompress(history.file.read_bytes()))
+    data[data.index(b"Content-Type: text/html")] ^= 1  # in the head of a response, so that no payload digest sees it
+    history.file.write_bytes(gzip.compress(data))
+    assert subprocess.run(command, check=False, capture_output=True).returncode != 0
 
 
 def test_lines_say_what_has_changed(history: History) -> None:

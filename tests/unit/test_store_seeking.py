@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.store import Captures, Place, StorePosition, newest_first, places_since
@@ -39,7 +39,6 @@ def since(home: Path, committed: StorePosition, at: float) -> list[int]:
     return [each.fetched_at - NOW for each in captures.after(places, committed) if each.fetched_at >= at]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 50_000), max_size=30), max_size=6),
     st.integers(-10, 50_010),

@@ -283,7 +283,7 @@ def walk(strategy: RandomWalk, web: dict[str, list[str]], start: str, most: int)
     return list(strategy.results())
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 1000))
 def test_weights_make_a_walk_uniform(seed: int) -> None:
     """Every second link leads to one of five hubs; weighted, these are few of many."""

@@ -49,7 +49,7 @@ _ORIGINS = st.sampled_from(
 _PLAIN_PATHS = st.from_regex(re.compile(PLAIN_PATH.decode().replace("}+", "}")), fullmatch=True)
 
 
-thorough = settings(deadline=None, max_examples=300)
+thorough = settings(max_examples=300)
 
 
 def _slow(url: str, base: str | None = None) -> str | None:

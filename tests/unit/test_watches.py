@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import stat
 import threading
+import time
 from base64 import b64decode
 from pathlib import Path
 
@@ -12,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.agent.audit import read_changes
 from gossamer.agent.watching import watch as rules
-from gossamer.agent.watching.adding import add_watch, remove_watch
+from gossamer.agent.watching.adding import add_watch, remember, remove_watch
 from gossamer.agent.watching.book import WatchBook, folder_of, has_watches
 from gossamer.agent.watching.calls import FIRST_REST, GIVEN_UP_AFTER, LONGEST_REST, MOST_TOGETHER, Calls, rest_after
 from gossamer.agent.watching.signing import signature
-from gossamer.agent.watching.watch import Watch
+from gossamer.agent.watching.watch import MOST_AN_HOUR, MOST_REMEMBERED, REMEMBERED_FOR, Watch
 from gossamer.errors import ConfigError, CrawlDirError, DamagedError, QueryError
 from gossamer.fetch.webhook import Outcome
 
@@ -112,6 +114,49 @@ def test_there_are_only_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             book.add("silk", "", "", False, NOW)
         with pytest.raises(ConfigError, match="as many as there may be"):
             book.add("silk", "", "", False, NOW)
+
+
+def test_what_is_remembered_is_bounded_and_ends(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    home.mkdir()
+    assert remember(home, "silk") is None, "there is no crawl"
+    (home / "gossamer.toml").write_text("")
+    now = time.time()
+    with WatchBook(home) as book:
+        for number in range(MOST_REMEMBERED):
+            book.add(f"old {number}", "", "", False, now - 86400 + number, crawl=True, remembered=True)
+        own, _ = book.add("kept", "", "", False, now - 10 * REMEMBERED_FOR)
+    made = remember(home, "Copper  harbour")
+    assert made is not None
+    assert (made.query, made.crawl, made.remembered, made.webhook) == ("Copper harbour", True, True, "")
+    again = remember(home, "copper harbour")
+    assert again is not None
+    assert again.id == made.id
+    assert remember(home, "kept") == own, "somebody watches it already"
+    for nothing in ("", "site:a.test", "x after:2024-01-01", '"open', "w " * 150, "-x"):
+        assert remember(home, nothing) is None, nothing
+    for number in range(2 * MOST_AN_HOUR):
+        remember(home, f"nonsense {number}")
+    with WatchBook(home) as book:
+        remembered = [watch for watch in book.all() if watch.remembered]
+        assert len(remembered) == MOST_REMEMBERED
+        assert len([watch for watch in remembered if watch.created_at >= now]) == MOST_AN_HOUR
+        assert remembered[0].query == f"old {MOST_AN_HOUR}", "the oldest is forgotten first"
+        book.forget_old(now + REMEMBERED_FOR - 3600)
+        assert {watch.query for watch in book.all() if watch.created_at < now} == {"kept"}
+    assert read_changes(home) == [], "nobody has changed anything"
+
+
+def test_a_file_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    with WatchBook(tmp_path) as book:
+        book.add("silk", "", "cloth", True, 1.0)
+        book.rows("ALTER TABLE watches DROP COLUMN crawl")
+        book.rows("ALTER TABLE watches DROP COLUMN remembered")
+        book.rows("DROP TABLE onward")
+    with WatchBook(tmp_path) as book:
+        [watch] = book.all()
+        assert (watch.name, watch.notify_earlier, watch.crawl, watch.remembered) == ("cloth", True, False, False)
+        assert book.add("wool", "", "", False, 2.0, crawl=True)[0].crawl
 
 
 def test_removing_leaves_nothing_of_it(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from gossamer.agent.watching.keeping import SaidHits
 from gossamer.agent.watching.records import Added, CallWas, Found, Match, Record, Removed, Revived, decode, encode
 from gossamer.agent.watching.sharing import Sharing
 from gossamer.agent.watching.teller import LOST_AFTER, Teller
-from gossamer.agent.watching.watch import MOST_WATCHES, WatchHit, new_id, new_secret
+from gossamer.agent.watching.watch import MOST_WATCHES, REMEMBERED_FOR, WatchHit, new_id, new_secret
 from gossamer.cluster.watch_log import Said
 from gossamer.config import FetchConfig
 from gossamer.errors import BatchError, ConfigError, LogFullError, UnavailableError
@@ -155,6 +155,19 @@ def test_a_watch_is_known_to_all_and_gone_for_all(machines: list[Machine], log: 
     assert [type(record) for record in log.records()] == [Added, Removed], "what it had found takes no room any more"
 
 
+def test_what_a_watch_is_for_is_known_to_all_and_what_is_remembered_ends_everywhere(machines: list[Machine]) -> None:
+    machines[0].catch_up()
+    machines[0].say(Added(new_id(), "silk", False, "silk", "", "", False, NOW, crawl=True))
+    machines[0].say(Added(new_id(), "zither", False, "zither", "", "", False, NOW, crawl=True, remembered=True))
+    machines[0].say(Added(new_id(), "late", False, "late", "", "", False, NOW - REMEMBERED_FOR - 1, remembered=True))
+    for machine in machines:
+        machine.catch_up()
+        known = {watch.name: (watch.crawl, watch.remembered) for watch in machine.book.all()}
+        assert known == {"silk": (True, False), "zither": (True, True)}
+        machine.book.forget_old(NOW + REMEMBERED_FOR + 1)
+        assert [watch.name for watch in machine.book.all()] == ["silk"]
+
+
 def test_of_two_who_choose_a_name_the_first_gets_it_and_names_that_are_made_differ(machines: list[Machine]) -> None:
     one, two, _ = machines
     for each, chosen in ((one, True), (two, True), (two, False)):
@@ -270,7 +283,7 @@ STEPS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(STEPS)
 def test_whatever_happens_each_page_is_a_hit_once_everywhere(steps: list[tuple[str, int, int]]) -> None:
     log, clock = ListedLog(), FakeClock(NOW)

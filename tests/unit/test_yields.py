@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gossamer.rules.places import place_of
-from gossamer.rules.yields import ASIDE_AFTER, CLOSED_AFTER, LAST_AFTER, Standing, Yields
+from gossamer.rules.places import branch_of, leads_elsewhere, place_of
+from gossamer.rules.yields import ASIDE_AFTER, CLOSED_AFTER, LAST_AFTER, MOST_BRANCHES, Standing, Yields
 
 SIZE = 5000
 
@@ -28,6 +28,53 @@ SIZE = 5000
 )
 def test_places(path: str, place: str) -> None:
     assert place_of(path) == place
+
+
+@pytest.mark.parametrize(
+    ("url", "earlier", "expected"),
+    [
+        ("http://a.test/de/", "http://a.test/en/", True),
+        ("http://a.test/de/x/a.html", "http://a.test/en/b.html?q=/1/2", False),
+        ("http://a.test/b.html?q=/1/2/3", "http://a.test/a.html", True),
+        ("http://a.test/b.html", "http://a.test/en/b.html", True),
+        ("http://a.test/x/y/", "http://a.test/x/", False),
+        ("https://a.test/de/", "http://a.test/de/", False),
+        ("http://b.test/de/", "http://a.test/de/", True),
+        ("http://b.test/de/x/", "http://a.test/de/", False),
+    ],
+)
+def test_copies_whose_links_lead_elsewhere(url: str, earlier: str, expected: bool) -> None:
+    assert leads_elsewhere(url, earlier) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "other", "branch"),
+    [
+        ("/de/a.html", "/en/a.html", "de"),
+        ("/manual/pt-br/ssl/", "/manual/en/ssl/", "pt-br"),
+        ("/docs/2.4/a.html", "/docs/2.2/a.html", "2.4"),
+        ("/docs/v2/a.html", "/docs/latest/a.html", "v2"),
+        ("/de/", "/en/", ""),
+        ("/de/b.html", "/en/a.html", ""),
+        ("/de/new/a.html", "/en/old/a.html", ""),
+        ("/de/x/a.html", "/en/a.html", ""),
+        ("/a.html", "/a.html", ""),
+        ("/calendar/2031/a.html", "/calendar/2030/a.html", ""),
+        ("/day/17/a.html", "/day/18/a.html", ""),
+        ("/s/04fe2a77bc/a.html", "/s/98e1aa0b11/a.html", ""),
+        ("/de/a.html?x=1", "/en/a.html?x=2", ""),
+    ],
+)
+def test_branches(path: str, other: str, branch: str) -> None:
+    assert branch_of(path, other) == branch
+
+
+def test_a_host_has_only_so_many_branches() -> None:
+    yields = Yields()
+    names = [f"language-{number}" for number in range(MOST_BRANCHES + 1)]
+    assert [yields.is_branch(name) for name in names] == [True] * MOST_BRANCHES + [False]
+    assert yields.is_branch(names[0])
+    assert not yields.is_branch("")
 
 
 def seen(yields: Yields, path: str, mark: int, size: int = SIZE) -> bool:
@@ -85,6 +132,19 @@ def test_pages_of_other_sizes_are_not_compared_until_there_is_reason_to() -> Non
 def test_pages_without_words_are_never_barren() -> None:
     yields = Yields()
     assert [seen(yields, f"/d/{number}", 0) for number in range(20)] == [False] * 20
+
+
+def test_short_pages_of_one_outline_count_while_only_such_pages_lead_to_them() -> None:
+    def saw(page: int, suspect: bool) -> bool:
+        return yields.saw("/d/", f"/d/{page}", SIZE, 0, outline=7, suspect=suspect) is not None
+
+    yields = Yields()
+    assert [saw(page, suspect=True) for page in range(ASIDE_AFTER + 1)] == [False] + [True] * ASIDE_AFTER
+    assert yields.standing("/d/", suspect=True) is Standing.ASIDE
+    assert not any(saw(page, suspect=False) for page in range(ASIDE_AFTER // 2))
+    assert yields.barren == {}
+    assert saw(99, suspect=False), "a place that is not suspected yet begins to be"
+    assert yields.saw("/d/", "/d/100", SIZE, 0, outline=8, suspect=True) is None
 
 
 def test_the_same_page_again_counts_at_once() -> None:

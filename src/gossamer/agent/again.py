@@ -14,6 +14,9 @@ from gossamer.model import Exclusion, Reason, State
 _MANY: Final = 100  # visits in a row: there may have been more
 _CLOSE: Final = 0.1  # of an interval
 
+NOT_NOW: Final = "It is not visited again for now"
+"""The words for a URL that may not be visited."""
+
 _VALIDATORS: Final = {
     "constant": "{} of its host {} the same though pages change: it is not asked for with {}.",
     "ignored": "To ask with its {} is no use, as the page comes all the same: that is tried only now and then.",
@@ -68,18 +71,27 @@ def _copy(outlook: Outlook) -> str:
 
 
 def _off(case: Case) -> str:
-    how = "keep_fresh is off (gossamer crawl --dir DIR --keep-fresh)"
+    how = "keep_fresh is off" + ("" if case.directory.is_one_of_several else f" ({case.go_on} --keep-fresh)")
     if case.waiting is not None:
-        return f"It is queued to be visited again, and after that is not: {how}."
-    return f"It is not visited again: {how}."
+        asked = ", as somebody has asked for it" if case.waiting.requested else ""
+        return f"It is queued to be visited again{asked}, and after that is not: {how}."
+    return _not_now(case) or f"It is not visited again: {how}."
+
+
+def _not_now(case: Case) -> str:
+    reason = soon_left_out(case)
+    if reason in (Exclusion.BLOCKLIST, Reason.ROBOTS):  # limits of pages are none of those that are there
+        return f"{NOT_NOW}: {left_out(reason, case)}."
+    return ""
 
 
 def _when(case: Case, outlook: Outlook) -> str:
-    reason = soon_left_out(case)
-    if reason in (Exclusion.BLOCKLIST, Reason.ROBOTS):  # limits of pages are none of those that are there
-        return f"It is not visited again for now: {left_out(reason, case)}."
+    if not_now := _not_now(case):
+        return not_now
     if not outlook.due:
-        waits = "It is due, and waits in the queue of its host to be visited again."
+        requested = case.waiting is not None and case.waiting.requested
+        why = "It was asked for" if requested else "It is due"
+        waits = f"{why}, and waits in the queue of its host to be visited again."
         before = "" if case.host is None else others(case, case.host)
         return " ".join(filter(None, (waits, before, tried(case))))
     late = case.now - outlook.due

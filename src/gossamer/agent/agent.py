@@ -11,11 +11,11 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from gossamer.agent.asked import ASKED, Asked
+from gossamer.agent.asked import ASKED, Asked, RequestsGiven
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import Findings
 from gossamer.agent.forms import Forms
@@ -23,6 +23,7 @@ from gossamer.agent.history import History, sample_of
 from gossamer.agent.limiting import what_limits
 from gossamer.agent.others import Others
 from gossamer.agent.progress import AppFigures, Progress
+from gossamer.agent.rejudging import Rejudging, rules_of, stricter
 from gossamer.agent.responses import Responses
 from gossamer.agent.robots_responses import RobotsResponses
 from gossamer.agent.sources import Sources
@@ -34,8 +35,9 @@ from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
 from gossamer.frontier.parties import Shares
 from gossamer.frontier.share import Share
-from gossamer.model import Fault, Method, Page, Visit
+from gossamer.model import Exclusion, Fault, Method, Page, Visit
 from gossamer.model.url import host_of
+from gossamer.rules.connections import Adjustment
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.policy import USUAL_PRIORITY, Policy
 from gossamer.rules.robots import product_token
@@ -52,8 +54,10 @@ T = TypeVar("T")
 
 _POST = Method.POST  # asked about for each visit, and a member of an enumeration is slow to look up
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
+_WAITS_TOLD = 20  # domains and addresses
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
 _CAPPED_WAIT = 0.05  # the same under a cap, whose bucket saves up only a tenth of a second
+_MOST_LED_TO = 500  # links of one page that are visited next
 _MOST_AGAIN = 0.9  # of a host's visits, where shares of parties decide which of those that wait are made
 
 
@@ -76,6 +80,7 @@ class Agent:
         """
         now = clock()
         self._config = config
+        self._agents = 1  # of the crawl, between whom its caps are divided
         self._clock = clock
         self._resolver = resolver
         self._scope = Scope.of(config.scope, now)
@@ -99,7 +104,7 @@ class Agent:
         agent_name = user_agent(config.fetch)
         token = product_token(agent_name).lower()
         position = self._stored("store", StorePosition)
-        self._store = Store(directory.warc, config.store, position, agent_name)
+        self._store = Store(directory.warc, config.store, position, agent_name, notice)
         self._committed = CommittedNote(directory.warc)
         self._committed.write(position)
         self.position = position  # of the store, at the last commit
@@ -115,30 +120,37 @@ class Agent:
             notice,
             scope.max_length,
             config.parse.sitemaps,
+            scope.domains,
         )
         self._forms = Forms(self.frontier, self.asked, self.commit, clock, lambda: self.others)
         self._fetcher.may_post = self._forms.may_post
+        self._fetcher.may_visit = lambda visit, address: self.frontier.may_visit(visit, address, clock())
+        self.frontier.address_of(self._fetcher.address_of)
         self._sources = Sources(self.frontier, self._scope, token, config.parse.nofollow, self.statistics)
         self._findings = Findings(notice)
         policy = config.fetch.head_first
         self._head_first = None if policy == "never" else HeadFirst(policy)
+        self.frontier.review.rules_are(rules_of(config))
         self._meter = Meter(self.statistics, now)
         parts = config, self.frontier, self._fetcher, self._store, self._sources
         self.responses = Responses(*parts, self._findings, self.statistics, self._meter, token)
+        self.rejudging = Rejudging(self.frontier, self.responses.links_of_stored, notice, clock)
         self._ordering = self._ordered(directory, strategy, notice, alone)
         self._robots = RobotsResponses(*parts, self.statistics, agent_name, clock)
         last = self._stored("progress", Progress)
         self._history = History(sample_of(self.statistics, self.frontier.counts, last.updated_at, last))
         self._speed = Speed(config.fetch, now)
+        self._adjustment: Adjustment | None = None  # of connections to a wanted speed
+        self._take_up_target(now)
         self._began = now
         self._committed_at = now
         self._committed_pages = self.statistics.pages
         self._visits_in_flight = 0  # robots.txt not counted
         self._seeds_read, self._seeds_share = 0, 1.0
         self._stale: set[str] = set()  # given back because of a stale connection, which counts as no try, once
+        self._hosts_left: dict[str, int] = {}
         self._stop = False
         self._held = False
-        self._agents = 1  # of the crawl, between whom its caps are divided
         self.idle: Callable[[float], None] | None = None  # instead of waiting until then, where time is simulated
         self.others: Others | None = None  # the other agents of the crawl, if there are any
         self.apps: Callable[[], dict[str, AppFigures]] = dict  # those that share the speed
@@ -180,6 +192,8 @@ class Agent:
             self._meter.requests += len(visits)
             self._meter.turns += 1
             self._meter.short_turns += len(visits) >= room and self.frontier.schedule.ready > 0
+            if self._adjustment is not None:
+                self._adjust(self._adjustment, len(visits))
             self._speed.started(len(visits))
             for visit in visits:
                 self._visits_in_flight += not visit.robots
@@ -191,12 +205,16 @@ class Agent:
             stages["frontier"] += leased - started
             stages["fetch"] += perf_counter() - leased
             self._settle(await self._fetcher.wait(self._patience()))
+            for visit in self._fetcher.put_off():
+                self._put_off(visit)
             if self.others is not None:
                 for visit in self._forms.released():
                     self._fetcher.start(visit)
                 for visit in self._fetcher.broken_off():
                     self._broken_off(visit)
             self.commit_if_due()
+            if self.frontier.review.due:
+                self.rejudging.go_on(self.commit)
             await asyncio.sleep(0)
         await self._finish_in_flight()
         return reason
@@ -240,7 +258,9 @@ class Agent:
     def receive(self, group: Group) -> None:
         """URLs that another agent has found for us."""
         if group.asked:
-            self.asked.receive(group.urls, group.priority, group.post)
+            dead = self.frontier.counts.dead
+            self.asked.receive(group.urls, group.priority, group.post, group.max_age, self._clock())
+            self.statistics.faults -= dead - self.frontier.counts.dead
         elif group.source:
             for url, hosts in zip(group.urls, group.hosts, strict=True):
                 self._sources.sent(url, group.depth, group.hops, group.listed, set(hosts))
@@ -250,19 +270,58 @@ class Agent:
             self.add_seeds(list(group.urls), self._seeds_share, group.priority, given=False)
         self._fetcher.wake()
 
-    def add_seeds(
-        self, urls: list[str], share: float = 1.0, priority: int = USUAL_PRIORITY, given: bool = True
-    ) -> None:
-        """`share`: how much of all seeds has been read with these. `given`: to this agent, not to another one."""
+    def request(
+        self, given: RequestsGiven, usable: Callable[[str], tuple[str | None, str]], command: str
+    ) -> dict[str, Any]:
+        """Take up the requests of a command, as `Asked.take` says. What was dead and is queued again did not fail."""
+        dead = self.frontier.counts.dead
+        facts = self.asked.take(given, usable, self._clock(), command)
+        self.statistics.faults -= dead - self.frontier.counts.dead
+        self._fetcher.wake()
+        return facts
+
+    def add_seeds(self, urls: list[str], share: float = 1.0, priority: int = USUAL_PRIORITY, given: bool = True) -> int:
+        """Queue seeds, and give how many of them were known to be excluded or dead and get another chance.
+
+        `share`: how much of all seeds has been read with these. `given`: to this agent, not to another one.
+        """
         self._seeds_read += len(urls) * given
         self._seeds_share = share
         own = urls
         if self.others is not None:
             own = [url for url in urls if self.frontier.is_ours(url)]
             self.frontier.hand_over([url for url in urls if not self.frontier.is_ours(url)], 0, priority)
-        self._new_seed_hosts += filter(None, map(self._scope.admit_seed, own))
+        for host in filter(None, map(self._scope.admit_seed, own)):
+            self._new_seed_hosts.append(host)
+            if self.frontier.counts.excluded:  # perhaps pages of it, which belong from now on
+                self.frontier.review.doubt(host, Exclusion.SCOPE)
+        again = self._give_again(own, priority)
         self.frontier.add(own, 0, priority, handed=not given)
         self._fetcher.wake()
+        return again
+
+    def _give_again(self, urls: list[str], priority: int) -> int:
+        """Queue those seeds that had an end without a page; gives how many that were."""
+        counts = self.frontier.counts
+        if not (counts.excluded or counts.dead):
+            return 0
+        excluded, dead = self.frontier.review.given_again(urls, priority)
+        self.statistics.take_back(dead)
+        return excluded + dead.total()
+
+    def lead_on(self, url: str, priority: int) -> int | None:
+        """Visit next what a stored page leads to within the scope; give how many URLs that are, None if it is not
+        stored here.
+        """
+        place = self.frontier.stored(url)
+        if place is None:
+            return None
+        links = [link for link in self.responses.links_of_stored(place) if not self._scope.judge(link)]
+        waiting = [link for link in links[:_MOST_LED_TO] if not self.frontier.is_settled(link)]
+        for link in waiting:
+            self.frontier.ask(link, 1, priority, True)
+        self._fetcher.wake()
+        return len(waiting)
 
     # -- limits ------------------------------------------------------------------------------------------------------
 
@@ -284,7 +343,7 @@ class Agent:
 
     def _room(self) -> int:
         """How many visits may be started now, by connections and by every limit."""
-        if self._held or self._config.agent.paused:
+        if self._held or self._config.agent.paused or self.rejudging.holds:
             return 0
         room = self._fetcher.room - len(self._forms)
         limits = self._config.agent
@@ -294,9 +353,33 @@ class Agent:
             room = min(room, limits.max_pages - self.statistics.pages - self._visits_in_flight)
         return max(self._speed.room(self._clock(), room), 0)
 
+    def _take_up_target(self, now: float) -> None:
+        """Adjust connections from now on, if a speed is wanted."""
+        fetch = self._config.fetch
+        target = fetch.target_rate / self._agents
+        if not target:
+            self._adjustment = None
+            return
+        bounds = fetch.least_connections, fetch.connections
+        if self._adjustment is None:
+            self._adjustment = Adjustment(target, *bounds, now)
+        else:
+            self._adjustment.change(target, *bounds, now)
+        self._fetcher.adjust(self._adjustment.connections)
+
+    def _adjust(self, adjustment: Adjustment, started: int) -> None:
+        """After as many visits were started as there was room for."""
+        in_flight = self._fetcher.in_flight + started
+        full = in_flight >= self._fetcher.connections and self.frontier.schedule.ready > 0
+        adjustment.saw(in_flight, full)
+        if adjustment.look(self._clock(), self.statistics.pages, self._fetcher.rested):
+            self._fetcher.adjust(adjustment.connections)
+
     def _patience(self) -> float:
         """How long to wait for the network at most: until a cap allows more, or the next host is due."""
         now = self._clock()
+        if self.frontier.review.due:
+            return 0.0
         if self.idle is not None and not self._fetcher.in_flight:
             self.idle(self._next_moment(now))
             return 0.0
@@ -333,10 +416,6 @@ class Agent:
             self.others.end_all("stopped")
         else:
             self.stop()
-
-    @property
-    def blocklist(self) -> tuple[str, ...]:
-        return self._config.policy.blocklist
 
     @property
     def stopping(self) -> bool:
@@ -395,6 +474,14 @@ class Agent:
         self._visits_in_flight -= not visit.robots
         self.frontier.give_back(visit, self._clock())
 
+    def _put_off(self, visit: Visit) -> None:
+        """Take back a visit that was leased, and begun with no server."""
+        self._meter.requests -= 1
+        self._speed.ended(0)
+        self._forms.ended(visit)
+        self._visits_in_flight -= not visit.robots
+        self.frontier.put_off(visit, self._clock())
+
     def divide(self, agents: int) -> None:
         """Caps of the whole crawl are for so many agents from now on."""
         if agents != self._agents:
@@ -404,18 +491,20 @@ class Agent:
     def change(self, config: Config) -> None:
         """Take up settings that were changed while the crawl runs: caps, delays, limits, blocks."""
         now = self._clock()
-        self._config = config
+        before, self._config = self._config, config
         self.responses.change(config)
         self._robots.change(config)
-        policy = Policy(config.policy, config.hosts, config.urls)
-        self._break_off(lambda visit: policy.blocks(visit.url, host_of(visit.url)))
         agents = self._agents
+        policy = Policy(config.policy, config.hosts, config.urls, agents)
+        self._break_off(lambda visit: policy.blocks(visit.url, host_of(visit.url)))
         fresh = replace(config.fresh, revisit_rate=config.fresh.revisit_rate / agents)
         if config.apps:
             fresh = _shared(fresh)
         self.frontier.change_policy(policy, now, fresh, config.fetch.rate / agents)
+        self.frontier.review.rules_are(rules_of(config), stricter(before, config))
         self._speed.change(config.fetch, now, agents)
         self._fetcher.change(config.fetch.connections, config.hosts)
+        self._take_up_target(now)
         self._fetcher.wake()
 
     # -- the commit --------------------------------------------------------------------------------------------------
@@ -440,6 +529,7 @@ class Agent:
         kept = ordering.unsaved(bool(reason)) if ordering is not None else {}
         self.frontier.resolve()  # what is told is what this commit has
         self._meter.sample(now)
+        self._hosts_left = self.frontier.left() if reason == "complete" else {}
         progress = self.progress(reason)
         sample = sample_of(self.statistics, self.frontier.counts, now, progress)
         self.frontier.commit(
@@ -486,16 +576,18 @@ class Agent:
         progress.urls, progress.queued = counts.urls, counts.queued
         progress.excluded, progress.hosts, progress.aside = counts.excluded, counts.hosts, counts.aside
         progress.in_flight = self._fetcher.in_flight
-        progress.hosts_ready, progress.hosts_waiting, progress.hosts_down = (
-            schedule.ready,
-            schedule.waiting,
-            schedule.down,
-        )
+        progress.hosts_ready, progress.hosts_waiting = schedule.ready, schedule.waiting
+        progress.hosts_held, progress.hosts_down = schedule.held, schedule.down
+        progress.waits = schedule.waits(_WAITS_TOLD) if schedule.held else {}
         progress.connections, progress.dns_asked = self._config.fetch.connections, self._resolver.asked
+        if self._adjustment is not None:
+            progress.connections, progress.adjusted = self._adjustment.connections, self._adjustment.why
+            progress.target_rate = self._config.fetch.target_rate / self._agents
         progress.partitions = counts.partitions if self.others is None else self.others.held
         self._fill_fresh(progress, now)
         if self._ordering is not None:
             self._ordering.fill(progress)
+        progress.hosts_left, progress.given_up = self._hosts_left, self.statistics.dead_by_reason(counts.dead)
         progress.lag = max(0.0, now - self._committed_at - self._config.agent.commit_interval)
         progress.max_pages = self._config.agent.max_pages
         progress.time_limit = self._config.agent.time_limit

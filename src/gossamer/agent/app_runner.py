@@ -198,7 +198,7 @@ class AppRunner:
             with self._watched():
                 for found in ask() or ():
                     if isinstance(found, Request):
-                        asked.append(Given(found.url[:8192], found.priority, found.tag, found.body))
+                        asked.append(Given(found.url[:8192], found.priority, found.tag, found.body, found.max_age))
                     else:
                         records.append(found)
                     if len(asked) > MOST_AT_ONCE * 10:

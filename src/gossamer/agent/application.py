@@ -38,13 +38,15 @@ _HTML: Final = ("text/html", "application/xhtml+xml")
 class Request(msgspec.Struct, frozen=True):
     """A URL that is to be visited. `priority` from 0 (first) to 9 (last) orders it among those of its application; by
     its `tag` it is found again (`GET /api/v1/results`). With a `body` (application/x-www-form-urlencoded) it is sent
-    with POST, once, where the crawl's owner allows that (`post` of its application).
+    with POST, once, where the crawl's owner allows that (`post` of its application). A known URL is visited again if a
+    `max_age` is given and what is stored of it is as many seconds old; 0: in any case.
     """
 
     url: str
     priority: int = USUAL_PRIORITY
     tag: str = ""
     body: str | None = None
+    max_age: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.url, str):
@@ -57,6 +59,12 @@ class Request(msgspec.Struct, frozen=True):
             raise ValueError(
                 f"body {str(self.body)[:50]!r} is not a form of at most {LONGEST_BODY:,} bytes as urlencode writes it"
             )
+        if self.max_age is None:
+            return
+        if isinstance(self.max_age, bool) or not isinstance(self.max_age, int | float) or not self.max_age >= 0:
+            raise ValueError(f"max_age {self.max_age!r} is not a number of seconds, 0 or more")
+        if self.body is not None:
+            raise ValueError("max_age and body exclude each other: a form is sent once")
 
 
 class Wants:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
@@ -15,8 +16,8 @@ from gossamer.config.apps import MOST_APPS
 from gossamer.config.apps import RECRAWL as RECRAWL_NAME
 from gossamer.errors import ConfigError
 from gossamer.frontier import Frontier
-from gossamer.frontier.parties import APPLICATIONS, LINKS, RECRAWL, Shares, owner_of, read_level
-from gossamer.model import Exclusion, Fault, Page, Reason, Visit
+from gossamer.frontier.parties import APPLICATIONS, LINKS, RECRAWL, Shares, level_of, owner_of, read_level
+from gossamer.model import Exclusion, Fault, Page, Reason, RequestOutcome, Visit
 from gossamer.model.post import LONGEST_BODY, plain, posted
 from gossamer.rules.policy import USUAL_PRIORITY
 from gossamer.rules.scope import Scope
@@ -28,6 +29,25 @@ _NUMBER: Final = 12  # digits of the number of a request
 _MOST_SHOWN: Final = 20  # of what was refused
 _KEPT_IDS: Final = 32
 
+_COUNTED: Final[Mapping[str, tuple[RequestOutcome, ...]]] = {
+    # Of those that are handed over nobody here knows whether they are known: they count as new.
+    "new": (RequestOutcome.QUEUED, RequestOutcome.HANDED_OVER),
+    "known": (RequestOutcome.KNOWN,),
+    "left_out": (RequestOutcome.REFUSED,),
+    "handed_over": (RequestOutcome.HANDED_OVER,),
+    "queued_again": (RequestOutcome.AGAIN,),
+    "fresh_enough": (RequestOutcome.FRESH,),
+}
+_WORDS: Final[Mapping[str, str]] = {
+    RequestOutcome.QUEUED: "it is new, and queued",
+    RequestOutcome.AGAIN: "it is queued to be visited again",
+    RequestOutcome.FRESH: "it is not visited again: what is stored is fresh enough",
+    RequestOutcome.KNOWN: "it is known already",
+    RequestOutcome.REFUSED: "it is left out",
+    RequestOutcome.HANDED_OVER: "it is handed over to the agent that it belongs to",
+}
+_MIRRORED: Final = 'its host shows the pages of another one, and is left (policy.duplicates = "follow" visits it)'
+
 Usable = Callable[[str], tuple[str | None, str]]
 
 
@@ -38,6 +58,7 @@ class Given(msgspec.Struct, array_like=True):
     priority: Annotated[int, msgspec.Meta(ge=0, le=9)] = USUAL_PRIORITY
     tag: Annotated[str, msgspec.Meta(max_length=LONGEST_TAG)] = ""
     body: Annotated[str, msgspec.Meta(max_length=LONGEST_BODY)] | None = None
+    max_age: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
 
 class RequestsGiven(msgspec.Struct):
@@ -64,6 +85,14 @@ class Party(msgspec.Struct):
     failed: int = 0  # of these: brought none
     series: str = ""
     batch: int = 0  # the last that was taken up of this series
+
+
+class Reply(msgspec.Struct):
+    """What becomes of one request, and why it is refused; no result: that is not known yet."""
+
+    url: str
+    result: RequestOutcome | None = None
+    why: str = ""
 
 
 class Book(msgspec.Struct):
@@ -146,48 +175,85 @@ class Asked:
 
     def take(self, given: RequestsGiven, usable: Usable, now: float, id: str = "") -> dict[str, Any]:
         """Queue them. `usable` gives a URL, or None and why it is none; `id` is that of the command, which may come
-        twice. Gives facts for the answer.
+        twice. Gives facts for the answer; those of each request are in `each`, but for the batches of applications,
+        which nobody reads.
         """
         party = self._party(given.app)
         if given.series != party.series:  # what it had was removed: it begins again
             party.series, party.batch = given.series, 0
         if id in self._book.ids or (given.batch and given.batch <= party.batch):
-            return {"new": 0, "known": 0, "left_out": 0, "handed_over": 0, "refused": [], "again": True}
-        own: dict[tuple[int, bool], list[str]] = {}
-        others: dict[tuple[int, bool], list[str]] = {}
-        refused: list[dict[str, str]] = []
+            return {**dict.fromkeys(_COUNTED, 0), "refused": [], "each": [], "again": True}
+        own: dict[tuple[int, bool], list[tuple[Reply, str]]] = {}
+        others: dict[tuple[int, bool, float | None], list[str]] = {}
+        told: list[Reply] = []
         for request in given.requests:
-            url, why = usable(request.url)
-            ours = url is None or self._frontier.is_ours(url)
-            if url is not None and (reason := self._scope.judge(url, anywhere=not ours)):
-                url, why = None, f"it does not belong to the crawl ({reason})"
-            if url is not None and request.body is not None:
-                url, why = self._form(given.app, url, request.body)
+            said, url = self._said(request, given.app, party.number, usable, now)
+            told.append(said)
             if url is None:
-                refused.append({"url": request.url[:200], "why": why})
                 continue
-            way = request.priority, request.body is not None
-            (own if ours else others).setdefault(way, []).append(url)
+            post = request.body is not None
+            if said.result == RequestOutcome.HANDED_OVER:
+                others.setdefault((request.priority, post, None if post else request.max_age), []).append(url)
+            elif not said.result:
+                own.setdefault((request.priority, post), []).append((said, url))
             if request.tag:
                 self._tag(request.tag, Tagged(url, now, given.app))
-        count = sum(map(len, own.values()))
-        handed = sum(map(len, others.values()))
-        new = sum(self._frontier.request(urls, party.number, *way) for way, urls in sorted(own.items()))
-        for (rank, post), urls in sorted(others.items()):
-            self._frontier.hand_over_requests(urls, party.number, rank, post)
-        party.asked += len(given.requests)
-        party.new += new
-        party.left_out += len(refused)
+        for (rank, post), new in sorted(own.items()):
+            self._queue(new, party.number, rank, post)
+        for (rank, post, max_age), urls in others.items():
+            self._frontier.hand_over_requests(urls, party.number, rank, post, max_age)
+        counted = Counter(said.result for said in told)
+        party.asked += len(told)
+        party.new += counted[RequestOutcome.QUEUED]
+        party.left_out += counted[RequestOutcome.REFUSED]
         party.batch = max(party.batch, given.batch)
         self._book.ids = [*self._book.ids, id][-_KEPT_IDS:] if id else self._book.ids
         self._changed = True
-        # Of those that are handed over nobody here knows whether they are known: they count as new.
-        facts = {"new": new + handed, "known": count - new, "left_out": len(refused), "handed_over": handed}
-        return {**facts, "refused": refused[:_MOST_SHOWN], "again": False}
+        facts: dict[str, Any] = {name: sum(counted[result] for result in results) for name, results in _COUNTED.items()}
+        refused = [{"url": said.url[:200], "why": said.why} for said in told if said.result == RequestOutcome.REFUSED]
+        each = [] if given.batch else [msgspec.to_builtins(said) for said in told]
+        return {**facts, "refused": refused[:_MOST_SHOWN], "each": each, "again": False}
 
-    def receive(self, urls: Iterable[str], level: int, post: bool) -> None:
+    def _said(self, request: Given, app: str, party: int, usable: Usable, now: float) -> tuple[Reply, str | None]:
+        """Return what can be said of a request at once, and its URL if it is not refused. Without a result the URL is
+        ours, and to be queued if it is new. What another agent may know is judged there: only new URLs have to belong.
+        """
+        url, why = usable(request.url)
+        if url is None:
+            return Reply(request.url, RequestOutcome.REFUSED, why), None
+        ours = self._frontier.is_ours(url)
+        if request.max_age is not None and request.body is None:
+            if not ours:
+                return Reply(request.url, RequestOutcome.HANDED_OVER), url
+            level = level_of(party, request.priority)
+            found = self._frontier.visit_again(url, level, request.max_age, now)
+            if found is RequestOutcome.REFUSED or isinstance(found, Exclusion):
+                why = _MIRRORED if found is RequestOutcome.REFUSED else _left_out(found)
+                return Reply(request.url, RequestOutcome.REFUSED, why), None
+            if found is not None:
+                return Reply(request.url, found), url
+        if reason := self._scope.judge(url, anywhere=not ours):
+            return Reply(request.url, RequestOutcome.REFUSED, _left_out(reason)), None
+        if request.body is not None:
+            url, why = self._form(app, url, request.body)
+        if url is None:
+            return Reply(request.url, RequestOutcome.REFUSED, why), None
+        return Reply(request.url, None if ours else RequestOutcome.HANDED_OVER), url
+
+    def _queue(self, given: list[tuple[Reply, str]], party: int, priority: int, post: bool) -> None:
+        """Queue what is new, and note of each which it is; known URLs stay as they are."""
+        urls = [url for _, url in given]
+        met: set[str] = set()
+        for (said, url), known in zip(given, self._frontier.are_known(urls), strict=True):
+            said.result = RequestOutcome.KNOWN if known or url in met else RequestOutcome.QUEUED
+            met.add(url)
+        self._frontier.request(urls, party, priority, post)
+
+    def receive(
+        self, urls: Iterable[str], level: int, post: bool, max_age: float | None = None, now: float = 0.0
+    ) -> None:
         """Queue what was asked for beside another agent, and is ours. It may mean harm: what is not allowed here is
-        excluded, whoever sends it.
+        excluded, whoever sends it. With a `max_age` known URLs are visited again.
         """
         number, rank = read_level(level)
         name = self._names.get(number, "")
@@ -195,7 +261,9 @@ class Asked:
         good = []
         for url in urls:
             if not self._frontier.is_ours(url):  # by now
-                self._frontier.hand_over_requests([url], number, rank, post)
+                self._frontier.hand_over_requests([url], number, rank, post, max_age)
+            elif max_age is not None and self._frontier.visit_again(url, level, max_age, now) is not None:
+                continue
             elif reason := self._refusal(url, name, post):
                 party.left_out += self._frontier.refuse(url, reason)
             else:
@@ -263,6 +331,22 @@ class Asked:
         self._changed = False
         tagged, self._tagged = self._tagged, {}
         return {ASKED: msgspec.msgpack.encode(self._book), **tagged}
+
+
+def words_of(facts: Mapping[str, Any]) -> str:
+    """Return what became of requests in words: of a single one its result, of several how many of each there are."""
+    each = facts["each"]
+    if len(each) == 1:
+        words, why = _WORDS[each[0]["result"]], each[0]["why"]
+        return f"{words}: {why}" if why else words
+    again = [(facts["queued_again"], "queued again"), (facts["fresh_enough"], "fresh enough")]
+    usual = [(facts["new"], "new requests"), (facts["known"], "known already"), (facts["left_out"], "left out")]
+    return ", ".join(f"{count:,} {words}" for count, words in [*(one for one in again if one[0]), *usual])
+
+
+def _left_out(reason: str) -> str:
+    seeds = "; as a seed it is visited all the same (gossamer seeds)" if reason == Exclusion.SCOPE else ""
+    return f"it does not belong to the crawl ({reason}){seeds}"
 
 
 def read_book(stored: bytes | None) -> Book:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from gossamer.agent.crawl_dir import SEED_HOST, CrawlDir
 from gossamer.agent.findings import FINDING
-from gossamer.agent.parts import progress_of
+from gossamer.agent.parts import progress_of, whole_of
 from gossamer.agent.progress import Progress
 from gossamer.config import Config, load
 from gossamer.errors import SeedError
@@ -39,8 +40,16 @@ class Case:
     scope: Scope
     pattern_pages: dict[str, int]
     endless: bool  # the hosts of its domain are
+    judged_by: dict[str, int]  # the rules by which its exclusion was judged, by reason
     progress: Progress
     now: float
+    directory: CrawlDir  # of the whole crawl
+
+    @property
+    def go_on(self) -> str:
+        """The command that goes on with the crawl."""
+        command = "agent" if self.directory.is_one_of_several else "crawl"
+        return f"gossamer {command} --dir {shlex.quote(str(self.directory.home))}"
 
     @property
     def blocked_by(self) -> str:
@@ -85,6 +94,8 @@ def gather(reader: FrontierReader, directory: CrawlDir, text: str, now: float) -
         scope,
         reader.counts().pattern_pages,
         reader.meta(f"{FINDING}endless:{registered_domain(name)}") is not None,
+        reader.judged_by(name),
         progress,
         now,
+        CrawlDir(whole_of(directory.home)),
     )

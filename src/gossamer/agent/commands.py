@@ -11,7 +11,7 @@ import msgspec
 
 from gossamer.agent import audit
 from gossamer.agent.agent import Agent
-from gossamer.agent.asked import RequestsGiven
+from gossamer.agent.asked import RequestsGiven, words_of
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.settings import LiveSettings
@@ -27,8 +27,13 @@ _FOR_THIS_RUN = frozenset({"stop", "checkpoint", "settings"})  # to the next run
 
 
 class SeedsGiven(msgspec.Struct):
+    """`links`: of pages that are stored already, what they link to is visited with this priority. All agents are told
+    then, and each takes what is its own.
+    """
+
     urls: list[str]
     priority: Annotated[int, msgspec.Meta(ge=0, le=9)] = USUAL_PRIORITY
+    links: bool = False
 
 
 class HostGiven(msgspec.Struct):
@@ -69,6 +74,7 @@ class Commands:
             "requests": self._requests,
             "call": self._call,
             "retry": self._retry,
+            "rejudge": self._rejudge,
             "purge": self._purge,
         }
 
@@ -111,7 +117,8 @@ class Commands:
             answer = await action(command.about)
             # Who changed settings has written it down, and what applications ask for is no change.
             if command.kind not in ("settings", "call") and not command.who.startswith(APPLICATION):
-                audit.record(self._logs, command.who, command.kind, None, answer.facts)
+                told = {name: value for name, value in answer.facts.items() if name != "each"}  # which may be many
+                audit.record(self._logs, command.who, command.kind, None, told)
         except (GossamerError, msgspec.ValidationError, OSError) as error:
             return Answer(False, str(error))
         except Exception as error:  # a command that nobody thought of must not keep the next ones from being heard
@@ -146,26 +153,41 @@ class Commands:
             url, why = self._usable(line)
             if url is None:
                 refused.append({"seed": line[:200], "why": why})
-            else:
+            elif not given.links or self._agent.frontier.is_ours(url):
                 urls.append(url)
         self._agent.commit()  # so that what is new from here on are the seeds
         known = self._agent.frontier.counts.urls
-        self._agent.add_seeds(urls, priority=given.priority)
+        again = self._agent.add_seeds(urls, priority=given.priority)
         self._agent.commit()
         new = self._agent.frontier.counts.urls - known
-        text = f"{new:,} new seeds, {len(urls) - new:,} known already, {len(refused):,} left out"
-        facts = {"new": new, "known": len(urls) - new, "left_out": len(refused), "refused": refused[:_MOST_SHOWN]}
+        judged = f" ({again:,} of them had been excluded or had failed, and are queued again)" if again else ""
+        if len(urls) > new + again:
+            judged += " (gossamer refresh visits pages again)"
+        text = f"{new:,} new seeds, {len(urls) - new:,} known already{judged}, {len(refused):,} left out"
+        facts = {
+            "new": new, "known": len(urls) - new, "again": again, "left_out": len(refused),
+            "refused": refused[:_MOST_SHOWN],
+        }  # fmt: skip
+        if given.links:
+            led = await self._lead_on(urls, given.priority)
+            facts |= led
+            text += f"; {led['links']:,} links of {led['pages']:,} stored pages come first"
         return Answer(bool(urls) or not refused, text, facts)
+
+    async def _lead_on(self, urls: list[str], priority: int) -> dict[str, int]:
+        found = []
+        for url in urls:
+            found.append(self._agent.lead_on(url, priority))
+            await asyncio.sleep(0)
+        self._agent.commit()
+        stored = [links for links in found if links is not None]
+        return {"pages": len(stored), "links": sum(stored)}
 
     async def _requests(self, about: dict[str, Any]) -> Answer:
         given = msgspec.convert(about, RequestsGiven)
-        facts = self._agent.asked.take(given, self._usable, self._clock(), self._id)
+        facts = self._agent.request(given, self._usable, self._id)
         self._agent.commit()
-        self._agent.wake()
-        if facts["again"]:
-            return Answer(True, "these were taken up before", facts)
-        text = f"{facts['new']:,} new requests, {facts['known']:,} known already, {facts['left_out']:,} left out"
-        return Answer(True, text, facts)
+        return Answer(True, "these were taken up before" if facts["again"] else words_of(facts), facts)
 
     async def _call(self, about: dict[str, Any]) -> Answer:
         host = msgspec.convert(about, HostGiven).host
@@ -185,12 +207,19 @@ class Commands:
         else:
             hosts = frontier.retry_hosts(self._clock())
         for found in frontier.review.retry(host):
-            urls += found
-            self._agent.statistics.faults -= found
+            urls += found.total()
+            self._agent.statistics.take_back(found)
             await asyncio.sleep(0)
         self._agent.commit()
         text = f"{urls:,} dead URLs are queued again, {hosts:,} hosts that were down are tried after their delay"
         return Answer(True, text, {"host": host, "urls": urls, "hosts": hosts})
+
+    async def _rejudge(self, _: dict[str, Any]) -> Answer:
+        self._agent.commit()  # what was excluded a moment ago is judged, too
+        found, queued = await self._agent.rejudging.judge_all()
+        self._agent.commit()
+        text = f"{found:,} excluded URLs are judged again, {queued:,} of them are queued"
+        return Answer(True, text, {"urls": found, "queued": queued})
 
     async def _purge(self, about: dict[str, Any]) -> Answer:
         """The blocklist has the host already: nothing of it is visited, and what is queued is excluded in its turn."""
@@ -203,7 +232,7 @@ class Commands:
             await asyncio.sleep(0)
         for found, dead in frontier.review.purge(host):
             pages += found
-            self._agent.statistics.faults -= dead
+            self._agent.statistics.take_back(dead)
             await asyncio.sleep(0)
         self._agent.commit()
         return Answer(True, f"{pages:,} pages of {host} are purged", {"host": host, "pages": pages})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -46,6 +47,7 @@ class Companion:
         self._rest = rest
         self._told = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._log_from = 0  # where in the log the words of this process begin
         self._deaths = 0
 
     @property
@@ -91,6 +93,7 @@ class Companion:
         try:
             self._trim()
             with open(self._log, "ab") as errors:
+                self._log_from = errors.tell()
                 self._let_go()
                 self._process = subprocess.Popen(
                     self._command,
@@ -103,7 +106,9 @@ class Companion:
                 )
         except OSError as error:
             self._process = None
-            self._tell_once(f"({error})")
+            if not self._told:
+                self._told = True
+                self._notice(f"{self.name}: {self.called} cannot be started ({error}); {self.comfort}")
 
     def _trim(self) -> None:
         """Keep the log short, also that of a process that writes to it for weeks: it appends, so that the file may be
@@ -115,6 +120,7 @@ class Companion:
 
                 shutil.copyfile(self._log, self._log.with_suffix(".log.1"))
                 os.truncate(self._log, 0)
+                self._log_from = 0
 
     def _let_go(self) -> None:
         if self._process is not None and self._process.stdin is not None:
@@ -128,13 +134,28 @@ class Companion:
     def _tell_once(self, what: str) -> None:
         if not self._told:
             self._told = True
-            why = self._last_words()
-            ended = f"{self.called} ended{f' ({why})' if why else ''}"
-            self._notice(f"{self.name}: {ended} {what}; {self.comfort}")
+            self._notice(f"{self.name}: {self._ended()} {what}; {self.comfort}")
+
+    def _ended(self) -> str:
+        """Say that the process ended, how, and what it wrote last."""
+        how = "" if self._process is None else f" with {ending(self._process.wait())}"
+        words = self._last_words()
+        return f"{self.called} ended{how}{f' ({words})' if words else ''}"
 
     def _last_words(self) -> str:
         try:
-            lines = self._log.read_text("utf-8", "replace").strip().splitlines()
+            with open(self._log, "rb") as log:
+                log.seek(self._log_from)
+                lines = log.read().decode("utf-8", "replace").strip().splitlines()
         except OSError:
             return ""
         return lines[-1][:300] if lines else ""
+
+
+def ending(status: int) -> str:
+    """Say in words what the exit status of a process means: `exit status 1` or `signal 9 (SIGKILL)`."""
+    if status >= 0:
+        return f"exit status {status}"
+    with suppress(ValueError):  # a real-time signal has no name
+        return f"signal {-status} ({signal.Signals(-status).name})"
+    return f"signal {-status}"

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from gossamer.agent.application import Request
+from gossamer.agent.asked import MOST_AT_ONCE
 from gossamer.agent.audit import record
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.parts import readable_parts
@@ -24,7 +25,8 @@ from gossamer.agent.spool import IN_EFFECT, Answer, Command, Spool
 from gossamer.agent.supervisor import read_beside
 from gossamer.config import Config, HostRule, block_pattern, changed, load
 from gossamer.errors import ConfigError, ControlError
-from gossamer.model.url import host_of, seed_url, why_not
+from gossamer.model import RequestOutcome
+from gossamer.model.url import host_of, seed_url, usable_seed
 from gossamer.rules.policy import USUAL_PRIORITY
 
 _PATIENCE = 10.0  # seconds for an answer; a commit of a busy crawl takes one or two
@@ -180,25 +182,55 @@ class Control:
         while not self.running and read_beside(self._directory) and time.monotonic() < until:
             time.sleep(0.05)
 
-    def add_seeds(self, urls: Sequence[str], priority: int = USUAL_PRIORITY) -> Answer:
+    def add_seeds(self, urls: Sequence[str], priority: int = USUAL_PRIORITY, links: bool = False) -> Answer:
+        """Those that are new are visited, whatever the scope. With `links`, what pages link to that are stored already
+        is visited with this priority, too.
+        """
         if not urls:
             raise ConfigError("seeds: give at least one URL")
         if not 0 <= priority <= 9:
             raise ConfigError(f"--priority: {priority} is not a whole number from 0 (first) to 9 (last)")
-        if not any(map(seed_url, urls)):
-            raise ConfigError(f"no seed can be crawled; {urls[0][:200]!r}: {why_not(urls[0])}")
-        return self._send("seeds", {"urls": list(urls), "priority": priority}, self._long_patience)
+        if not any(usable_seed(url)[0] for url in urls):
+            raise ConfigError(f"no seed can be crawled; {urls[0][:200]!r}: {usable_seed(urls[0])[1]}")
+        return self._send("seeds", {"urls": list(urls), "priority": priority, "links": links}, self._long_patience)
 
     def request(self, requests: Sequence[Request], app: str = "") -> Answer:
-        """Ask for pages, on behalf of one that shares the crawl or of nobody; by their tags they are found again."""
+        """Ask for pages, on behalf of one that shares the crawl or of nobody; by their tags they are found again. What
+        becomes of each is in the facts of the answer, under `each`.
+        """
         if not requests:
             raise ConfigError("requests: give at least one")
-        about = {"app": app, "requests": [[each.url, each.priority, each.tag] for each in requests]}
-        return self._send("requests", about, self._long_patience)
+        done = []
+        for start in range(0, len(requests), MOST_AT_ONCE):
+            part = requests[start : start + MOST_AT_ONCE]
+            about = {"app": app, "requests": [[each.url, each.priority, each.tag, None, each.max_age] for each in part]}
+            answer = self._send("requests", about, self._long_patience)
+            if answer.later or answer.facts["again"]:  # which a crawl says that was killed before it could answer
+                result = RequestOutcome.KEPT if answer.later else RequestOutcome.KNOWN
+                answer.facts["each"] = [{"url": each.url, "result": result, "why": ""} for each in part]
+            done.append(answer)
+        return together(done)
+
+    def refresh(self, urls: Sequence[str], max_age: float = 0.0, priority: int = USUAL_PRIORITY) -> Answer:
+        """Have known URLs visited again whose copies are as many seconds old; those that are not known are asked for as
+        any others.
+        """
+        if not urls:
+            raise ConfigError("refresh: give at least one URL")
+        if not any(usable_seed(url)[0] for url in urls):
+            raise ConfigError(f"no URL can be crawled; {urls[0][:200]!r}: {usable_seed(urls[0])[1]}")
+        try:
+            return self.request([Request(url, priority, max_age=max_age) for url in urls])
+        except ValueError as error:
+            raise ConfigError(f"refresh: {error}") from None
 
     def retry(self, host: str = "") -> Answer:
         """Queue what is dead again, and give hosts that are down another chance; those of a host and below, or all."""
         return self._send("retry", {"host": _host(host) if host else ""}, self._long_patience)
+
+    def rejudge(self) -> Answer:
+        """Judge all excluded URLs by the settings as they are now, and visit again what only a visit can tell."""
+        return self._send("rejudge", None, self._long_patience)
 
     def purge(self, host: str) -> Answer:
         """The pages of a host, and of all below it, leave the index and are excluded for good."""
@@ -227,6 +259,22 @@ class Control:
             return Answer(True, LATER.format(home=self._home), later=True)
         self._spool.withdraw(id)
         return Answer(True, f"the crawl in {self._home} has ended meanwhile")
+
+
+def together(done: Sequence[Answer]) -> Answer:
+    """Return several answers as one. Numbers and lists are of all; of what else there is, the first's."""
+    text = "; ".join(dict.fromkeys(answer.text for answer in done))
+    return Answer(True, text, added([answer.facts for answer in done]), any(answer.later for answer in done))
+
+
+def added(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the facts of several answers as one, as `together` does."""
+    whole: dict[str, Any] = {}
+    for facts in found:
+        for name, value in facts.items():
+            adds = isinstance(value, int | list) and not isinstance(value, bool)
+            whole[name] = whole[name] + value if adds and name in whole else whole.get(name, value)
+    return whole
 
 
 def _check(pattern: str) -> None:

@@ -13,9 +13,9 @@ from typing import Any, Final, Protocol
 
 from gossamer.agent.application import Request
 from gossamer.agent.broker_file import NAME
-from gossamer.agent.control import Control
+from gossamer.agent.control import Control, added, together
 from gossamer.agent.crawl_dir import CrawlDir
-from gossamer.agent.order import Action, Order, parts_of
+from gossamer.agent.order import Order, parts_of
 from gossamer.agent.parts import parts
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer
@@ -25,7 +25,7 @@ from gossamer.errors import ConfigError, ControlError, GossamerError
 from gossamer.rules.policy import USUAL_PRIORITY
 
 _PATIENCE: Final = 10.0  # seconds for all to end
-_ONCE: Final = ("retry", "seeds", "purge", "requests")  # actions that are no settings
+_ONCE: Final = ("retry", "rejudge", "seeds", "purge", "requests")  # actions that are no settings
 
 
 class Told(Protocol):
@@ -87,29 +87,31 @@ class ControlOfAll(Control):
     def unblock(self, patterns: Sequence[str]) -> Answer:
         return self._told.one(Order("unblock", tuple(patterns)))
 
-    def add_seeds(self, urls: Sequence[str], priority: int = USUAL_PRIORITY) -> Answer:
-        return self._told.one(Order("seeds", tuple(urls), rank=priority))
+    def add_seeds(self, urls: Sequence[str], priority: int = USUAL_PRIORITY, links: bool = False) -> Answer:
+        order = Order("seeds", tuple(urls), rank=priority, links=links)
+        return self._all(order) if links else self._told.one(order)  # each agent has the pages that are its own
 
     def request(self, requests: Sequence[Request], app: str = "") -> Answer:
         """Told to one, which hands over what is not its own."""
         if not requests:
             raise ConfigError("requests: give at least one")
-        done = [self._told.one(Order("requests", app=app, requests=tuple(part))) for part in parts_of(requests, _size)]
-        text = "; ".join(answer.text for answer in done)
-        facts = _added([answer.facts for answer in done])
-        return Answer(True, text, facts, any(answer.later for answer in done))
+        parts = parts_of(requests, _size)
+        return together([self._told.one(Order("requests", app=app, requests=tuple(part))) for part in parts])
 
     def checkpoint(self) -> Answer:
-        return self._all("checkpoint")
+        return self._all(Order("checkpoint"))
 
     def retry(self, host: str = "") -> Answer:
-        return self._all("retry", host)
+        return self._all(Order("retry", host=host))
+
+    def rejudge(self) -> Answer:
+        return self._all(Order("rejudge"))
 
     def purge(self, host: str) -> Answer:
-        return self._all("purge", host)
+        return self._all(Order("purge", host=host))
 
     def set_priority(self, host: str, priority: int | None) -> Answer:
-        return self._all("priority", host, priority)
+        return self._all(Order("priority", host=host, rank=priority))
 
     def stop(self, wait: bool = True) -> Answer:
         if not self.running:
@@ -122,30 +124,19 @@ class ControlOfAll(Control):
             time.sleep(0.05)
         return Answer(answer.ok, "it has stopped" if wait else answer.text)
 
-    def _all(self, action: Action, host: str = "", rank: int | None = None) -> Answer:
+    def _all(self, order: Order) -> Answer:
         """The first changes the settings, where that is part of it; the others find them so."""
-        order = Order(action, host=host, rank=rank)
         first = self._told.one(order)
         others = self._told.others(order)
         done = [first, *(answer for answer in others.values() if isinstance(answer, Answer))]
         failed = [f"{name}: {why}" for name, why in others.items() if isinstance(why, str)]
         texts = list(dict.fromkeys(answer.text for answer in done))
         text = "; ".join([*texts, *failed])
-        return Answer(True, text, _added([answer.facts for answer in done]), any(each.later for each in done))
+        return Answer(True, text, added([answer.facts for answer in done]), any(each.later for each in done))
 
 
 def _size(request: Request) -> int:
     return len(request.url.encode()) + len(request.tag.encode())
-
-
-def _added(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Numbers and lists are of all; of what else there is, the first's."""
-    whole: dict[str, Any] = {}
-    for facts in found:
-        for name, value in facts.items():
-            adds = isinstance(value, int | list) and not isinstance(value, bool)
-            whole[name] = whole[name] + value if adds and name in whole else whole.get(name, value)
-    return whole
 
 
 class LocalAgents:

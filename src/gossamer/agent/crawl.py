@@ -19,6 +19,7 @@ from gossamer.agent.audit import record
 from gossamer.agent.commands import Commands
 from gossamer.agent.companion import Companion
 from gossamer.agent.crawl_dir import CrawlDir
+from gossamer.agent.ending import ending
 from gossamer.agent.limits import apply, facts_of, judge
 from gossamer.agent.log import CrawlLog
 from gossamer.agent.memory import prepare
@@ -31,7 +32,7 @@ from gossamer.config import Config, adopted, live_changes, load
 from gossamer.errors import ConfigError, GossamerError, SeedError
 from gossamer.fetch import Accesses, Answer, Guard, Ports, Resolver, ShortageError, port_of, split_host
 from gossamer.model import Reason
-from gossamer.model.url import host_of, seed_url, why_not
+from gossamer.model.url import host_of, usable_seed
 
 if TYPE_CHECKING:
     from gossamer.agent.membership import Membership
@@ -256,8 +257,9 @@ class Crawl:
         last = agent.progress(reason)
         if watch:
             watch(last)
-        if reason == "complete" and last.queued:
-            self._notice(_kept(last, bool(agent.blocklist)))
+        if reason == "complete" and (last.hosts_left or last.given_up):
+            if not watch:  # who watches has a summary
+                self._notice(ending(last))
             if failures := last.reasons.get(Reason.PROXY):
                 self._notice(f"the proxy failed {failures:,} times: see that it runs, and that it lets this crawl in")
         summary = Summary(**{name: getattr(last, name) for name in Summary.__struct_fields__})
@@ -316,7 +318,6 @@ class Crawl:
             else:
                 urls.append(url)
         names = {host_of(url) for url in urls}
-        unknown: dict[str, str] = {}
         if not self._names_checked:  # of a long list the first show whether names resolve at all; faults tell the rest
             self._names_checked = True
             accesses = Accesses(self._config.fetch, self._config.hosts, "", resolver.redirect)
@@ -324,37 +325,33 @@ class Crawl:
                 name for name in names if resolver.redirect(name) is None and not accesses.resolved_elsewhere(name)
             )
             answers = await asyncio.gather(*(_answer(resolver, split_host(name)[0]) for name in asked))
-            unknown = {name: answer.why for name, answer in zip(asked, answers, strict=True) if answer.why}
-            self._warn_of_addresses(dict(zip(asked, answers, strict=True)))
-        usable = []
-        for url in urls:
-            host = host_of(url)
-            if host in unknown:
-                self._refuse(url, f"the host {host} {unknown[host]}")
-            else:
-                usable.append(url)
-        return usable
+            self._warn(dict(zip(asked, answers, strict=True)))
+        return urls
 
-    def _warn_of_addresses(self, answers: dict[str, Answer]) -> None:
-        """That seeds will be excluded for where they are: it is judged when they are connected to."""
+    def _warn(self, answers: dict[str, Answer]) -> None:
+        """Say which seeds cannot be visited for where they are, or because nobody knows where that is. Both are judged
+        when they are connected to: a name that is not known now may be known to the next run.
+        """
+        for name, why in [(name, answer.why) for name, answer in answers.items() if answer.why][:_MOST_NOTICES]:
+            self._notice(f"note: {name} cannot be visited now: it {why}")
         fetch, networks = self._config.fetch, self._config.scope.networks
-        guard = Guard(fetch.allow_private, networks)
+        guard = Guard(fetch.allow_private, networks, self._config.scope.domains)
         remedy = "give --allow-private if that is meant"
         if fetch.allow_private or networks:
             remedy = "name its network with --networks if that is meant"
         refused = [
             (name, answer.addresses[0])
             for name, answer in answers.items()
-            if answer.addresses and not any(map(guard.allows, answer.addresses))
+            if answer.addresses and not any(guard.allows(address, name) for address in answer.addresses)
         ]
         for name, address in refused[:_MOST_NOTICES]:
             self._notice(f"note: {name} will not be visited: the address {address} may not be connected to; {remedy}")
 
     def _judged(self, line: str, resolver: Resolver) -> tuple[str | None, str]:
         """The URL of a seed, or None and why it cannot be crawled."""
-        url = seed_url(line)
+        url, why = usable_seed(line)
         if url is None:
-            return None, why_not(line)
+            return None, why
         why = self._ports.refusal(port_of(url))
         return (None, why) if why and resolver.redirect(host_of(url)) is None else (url, "")
 
@@ -392,16 +389,3 @@ async def _tell(agent: Agent, watch: Callable[[Progress], None], every: float) -
     while True:
         watch(agent.progress())
         await asyncio.sleep(every)
-
-
-def _kept(last: Progress, blocks: bool) -> str:
-    """What is left in the queues of a crawl that is complete."""
-    whose = []
-    if last.hosts_down:
-        whose.append(f"of {last.hosts_down:,} hosts that do not answer")
-    if blocks:
-        whose.append("of blocked hosts")
-    if last.findings:
-        whose.append("of hosts and places that only repeat what is known (gossamer status --findings)")
-    again = "; run the same command again later to try them again" if last.hosts_down else ""
-    return f"{last.queued:,} URLs are kept: {', '.join(whose)}{again}"

@@ -27,6 +27,7 @@ _BEFORE_SETTINGS = {
     "watches",
 }
 _PROBED = 1.0  # seconds that those who only look may keep us from taking it; each takes a moment
+_RELEASED = 3.0  # that a crawl whose supervisor was killed may take to end
 _FORMAT = compiled_later(r"^# A crawl of gossamer, directory format (\d+)\.$", re.M)
 
 SEED_HOST = "seed "  # in the frontier, before the name of each seed's host
@@ -49,6 +50,11 @@ class CrawlDir:
         self.logs = home / "logs"
         self.strategy = home / "strategy"  # what a strategy writes, if it does
         self._lock: IO[str] | None = None
+
+    @property
+    def is_one_of_several(self) -> bool:
+        """Whether it is an agent's own, and others are elsewhere."""
+        return (self.home / "cluster.json").is_file() and not (self.home / "agents").is_dir()
 
     def check(self) -> None:
         """That this is a crawl we can go on with, or a place where one can begin."""
@@ -96,18 +102,29 @@ class CrawlDir:
         try:
             _lock_patiently(lock)
         except BlockingIOError:
-            lock.seek(0)
-            owner = lock.read().strip() or "unknown"
             lock.close()
-            raise CrawlDirError(
-                f"{self.home} is in use by another process (pid {owner}). "
-                "Wait for it, stop it, or choose another --dir."
-            ) from None
+            raise self._in_use() from None
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
         self._lock = lock
         self.logs.mkdir(exist_ok=True)
+
+    def check_free(self) -> None:
+        """Raise CrawlDirError where another process has taken the directory; `take` does so, too, and keeps it."""
+        try:
+            with open(self.home / "lock", encoding="ascii") as lock:
+                _lock_patiently(lock, fcntl.LOCK_SH, _RELEASED)
+        except BlockingIOError:
+            raise self._in_use() from None
+        except OSError:  # there is nothing yet, or what `check` finds wrong
+            pass
+
+    def _in_use(self) -> CrawlDirError:
+        owner = (self.home / "lock").read_text("ascii").strip() or "unknown"
+        return CrawlDirError(
+            f"{self.home} is in use by another process (pid {owner}). Wait for it, stop it, or choose another --dir."
+        )
 
     def in_use(self) -> bool:
         """Whether a process has taken the directory."""
@@ -133,12 +150,12 @@ class CrawlDir:
             self._lock = None
 
 
-def _lock_patiently(lock: IO[str]) -> None:
+def _lock_patiently(lock: IO[str], kind: int = fcntl.LOCK_EX, patience: float = _PROBED) -> None:
     """Who asks whether the directory is in use has it for a moment, too (`in_use`)."""
-    until = monotonic() + _PROBED
+    until = monotonic() + patience
     while True:
         try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return fcntl.flock(lock, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             if monotonic() >= until:
                 raise

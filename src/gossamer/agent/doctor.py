@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
 import ssl
 import statistics
@@ -219,7 +220,7 @@ def libraries() -> Iterator[Diagnosis]:
     python = ".".join(map(str, sys.version_info[:3]))
     yield Diagnosis("libraries", GOOD, f"Python {python}, {pycurl.version}")
     try:
-        needed = [name.partition(">")[0] for name in requires("gossamer") or () if ";" not in name]
+        needed = [re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in requires("gossamer") or () if ";" not in each]
     except PackageNotFoundError:
         yield Diagnosis("libraries", RISK, "gossamer is run from its source", "pip install . gives the command itself")
         return

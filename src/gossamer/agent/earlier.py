@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer.fetch.decode import decoded
-from gossamer.model import Locator
+from gossamer.model import Locator, Page
 
 if TYPE_CHECKING:
     from gossamer.agent.payloads import Payloads
@@ -59,6 +59,20 @@ class Earlier:
         body = None if raw is None else decoded(record.head, raw, self._most).body
         refers_to = record.refers_to or (record.url, record.fetched_at)
         return EarlierCopy(record.status, record.digest, refers_to, content_type_of(record.head), body)
+
+    def page(self, stored: Locator) -> Page | None:
+        """The response at this place as it came; None where it cannot be read."""
+        from gossamer.agent.pages import content_type_of
+
+        files, payloads = self._opened = self._opened or self._open()
+        record = files.read(stored)
+        raw = None if record is None else payloads.of(record)
+        if record is None or raw is None:
+            return None
+        return Page(
+            record.url, record.status, record.head, raw, decoded(record.head, raw, self._most).body, record.fetched_at,
+            0.0, record.address, content_type=content_type_of(record.head),
+        )  # fmt: skip
 
     def close(self) -> None:
         if self._opened is not None:

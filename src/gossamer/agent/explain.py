@@ -11,13 +11,14 @@ import msgspec
 from gossamer.agent.again import visited_again
 from gossamer.agent.case import Case, gather
 from gossamer.agent.crawl_dir import CrawlDir
-from gossamer.agent.left_out import FAULTS, left_out
+from gossamer.agent.ending import FAILED
+from gossamer.agent.left_out import FAULTS, left_out, remedy
 from gossamer.agent.numbers import span
 from gossamer.agent.parts import opened
 from gossamer.agent.waiting import host_sentence, soon_left_out, waits_for
 from gossamer.frontier.outlook import Outlook
 from gossamer.frontier.reader import FrontierReader, HostView
-from gossamer.model import State, VisitRecord
+from gossamer.model import Exclusion, State, VisitRecord
 from gossamer.model.post import plain
 from gossamer.rules.policy import BUSY
 
@@ -40,6 +41,7 @@ class Explanation(msgspec.Struct):
         ""  # when it is visited again, and why then; empty where it was not visited, or nothing is known of that
     )
     outlook: Outlook | None = None  # what that follows from
+    due: float = 0.0  # when that is; 0: it is not, or it waits for that in its host's queue
 
 
 def explain(home: Path, text: str, now: float | None = None) -> Explanation:
@@ -66,7 +68,41 @@ def explain_from(reader: FrontierReader, directory: CrawlDir, text: str, now: fl
         host_sentence(case),
         visited_again(case),
         case.outlook,
+        case.visit.due if case.visit is not None and case.config.fresh.keep_fresh else 0.0,
     )
+
+
+def seeds_not_visited(home: Path, most: int) -> list[str]:
+    """Say of each seed of a crawl without pages why there is none, in a line for each, `most` at most, and one for the
+    others. Give nothing where a seed was read for links, or still waits for its first visit.
+    """
+    found: list[str] = []
+    more, now = 0, time.time()
+    with opened(home) as parts:
+        for part in parts:
+            for visit in part.frontier.visits():
+                if visit.depth or visit.reason == Exclusion.SITEMAP:
+                    continue
+                if len(found) >= most:
+                    more += 1
+                elif why := _why_not_visited(gather(part.frontier, part.directory, visit.url, now), visit):
+                    found.append(f"seed {visit.url} was not visited: {why}")
+                else:
+                    return []
+    return [*found, f"{more:,} more seeds were not visited"] if more else found
+
+
+def _why_not_visited(case: Case, visit: VisitRecord) -> str:
+    """Empty where it was, or where nothing speaks against it."""
+    if visit.state is State.EXCLUDED and visit.reason != Exclusion.FEED:
+        return " ".join(filter(None, (f"{left_out(visit.reason, case)}.", remedy(visit.reason, case))))
+    if visit.state is State.DEAD:
+        return f"{FAULTS.get(visit.reason, visit.reason)}; it is tried again when it is given again."
+    if visit.state is State.QUEUED and case.policy.manners(case.name).blocked:
+        return f"its host is on the blocklist ({case.blocked_by!r})."
+    if visit.state is State.QUEUED and case.host is not None and case.host.failures:
+        return f"{case.name} {FAILED.get(case.host.trouble, 'did not answer')}; it is tried again by the next run."
+    return ""
 
 
 def _unknown(case: Case) -> str:
@@ -97,7 +133,7 @@ def _why(case: Case, visit: VisitRecord) -> str:
         why = FAULTS.get(visit.reason, visit.reason)
         return f"It is dead: {why}; {failed} {ago} (gossamer control retry queues it again)."
     if visit.state is State.EXCLUDED:
-        return f"It is left out: {left_out(visit.reason, case)}."
+        return " ".join(filter(None, (f"It is left out: {left_out(visit.reason, case)}.", remedy(visit.reason, case))))
     return waits_for(case)
 
 

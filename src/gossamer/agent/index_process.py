@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -56,14 +57,21 @@ class IndexProcess(Companion):
                     watch(self.status())
                 self._wait(0.1)
             if self._process.returncode:
-                self._tell_once("so some pages cannot be found yet; gossamer index --dir DIR goes on with it")
+                self._notice(
+                    f"index: {self._ended()}, so some pages cannot be found yet; {self.comfort}."
+                    f" To go on: {self._go_on()}"
+                )
         except KeyboardInterrupt:
             self.stop()
-            self._notice("index: not caught up; the next run, or gossamer index, goes on with it")
+            self._notice(f"index: not caught up; the next run goes on with it, as does: {self._go_on()}")
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
         return self.status()
+
+    def _go_on(self) -> str:
+        """The command that brings the index up to date."""
+        return f"gossamer index --dir {shlex.quote(str(self._directory.home))}"
 
 
 def _interrupted(*_: object) -> None:

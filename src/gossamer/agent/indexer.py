@@ -326,10 +326,15 @@ class Indexer:
             self.commit()
 
     def look_at_watches(self) -> None:
-        """Take up those that are new: at a moment when the index has committed all that was written."""
-        if self.watching is not None and self.watching.look():
+        """Take up those that are new, at a moment when the index has committed all that was written, and tell the crawl
+        where to go on.
+        """
+        if self.watching is None:
+            return
+        if self.watching.look():
             self.commit()
             self.watching.take_up(self._writer.snapshot())
+        self.watching.lead_on()
 
     def close(self) -> None:
         """What was not committed is gone."""

@@ -12,14 +12,15 @@ from typing import Final
 
 from gossamer.agent.case import Case
 from gossamer.agent.numbers import size
+from gossamer.agent.rejudging import rules_of
 from gossamer.frontier.intake import MOST_REDIRECTS
 from gossamer.model import Exclusion, Reason
-from gossamer.model.domain import registered_domain
+from gossamer.model.domain import below, registered_domain, wrong_name
 from gossamer.rules.parameters import MAX_PARAMETERS
 
 _MOST_NAMED: Final = 3
 
-NO_END: Final = frozenset({Reason.BUSY, Reason.PROXY, Reason.ROBOTS_UNREACHABLE})
+NO_END: Final = frozenset({Reason.BUSY, Reason.PROXY, Reason.ROBOTS_5XX, Reason.ROBOTS_UNREACHABLE})
 """Reasons why a URL is tried again, and none why it is not visited at all."""
 
 FAULTS: Final[dict[str, str]] = {
@@ -40,6 +41,14 @@ def left_out(reason: str, case: Case) -> str:
     return reason if words is None else words(case)
 
 
+def remedy(reason: str, case: Case) -> str:
+    """What can be done to have it visited, as a sentence; empty where nothing can."""
+    if case.judged_by.get(reason, 0) not in (0, rules_of(case.config).get(reason, 0)):
+        return "The settings have been changed since: it is judged again when the crawl is started again."
+    found = REMEDIES.get(reason, "")
+    return found if isinstance(found, str) else found(case)
+
+
 def _robots(case: Case) -> str:
     whose = f"the robots.txt of {case.name}"
     if case.line.startswith("Disallow"):
@@ -53,10 +62,26 @@ def _address(case: Case) -> str:
     refusal = Ports(case.config.fetch.ports).refusal(port_of(case.url))
     if refusal:
         return refusal
-    networks = case.config.scope.networks
-    if networks:
-        return f"the address of {case.name} is not in --networks {', '.join(map(str, networks))}"
+    networks, domains = case.config.scope.networks, case.config.scope.domains
+    if networks and not below(domains)(case.name):
+        elsewhere = f", and its name not in --domains {', '.join(domains)}" if domains else ""
+        return f"the address of {case.name} is not in --networks {', '.join(networks)}{elsewhere}"
     return f"the address of {case.name} may not be connected to: it is not a public one (--allow-private)"
+
+
+def _other_rules(case: Case) -> str:
+    if case.line.startswith("Disallow"):
+        return "Its owner decides; gossamer control rejudge asks for robots.txt again."
+    return "gossamer control rejudge has it visited."
+
+
+def _other_address(case: Case) -> str:
+    from gossamer.fetch import Ports, port_of
+
+    if Ports(case.config.fetch.ports).refusal(port_of(case.url)):
+        return "Start the crawl again with the port in fetch.ports to have it visited."
+    option = "with its network in --networks" if case.config.scope.networks else "with --allow-private"
+    return f"Start the crawl again {option} to have it visited."
 
 
 def _type(case: Case) -> str:
@@ -80,6 +105,8 @@ def _reserved(case: Case) -> str:
 def _scope(case: Case) -> str:
     if case.scope.has_host(case.name):
         return "it was on no host or domain of the seeds when it was found, and is by now"
+    if case.config.scope.domains:
+        return f"{case.name} is not in --domains {', '.join(case.config.scope.domains)}"
     if case.config.scope.scope == "host":
         return f"{case.name} is not a host of the seeds (--scope host)"
     return f"{registered_domain(case.name)} is not a domain of the seeds (--scope domain)"
@@ -109,6 +136,12 @@ def _deep(case: Case) -> str:
     return (
         f"its path has {found} directories, {allowed if found > most else 'more than were allowed when it was found'}"
     )
+
+
+def _far(case: Case) -> str:
+    depth, most = 0 if case.visit is None else case.visit.depth, case.config.scope.max_depth
+    allowed = f"the {most} that --max-depth allows" if most is not None and depth > most else "--max-depth allowed"
+    return f"its depth is {depth}, more than {allowed}"
 
 
 def _parameters(case: Case) -> str:
@@ -145,6 +178,10 @@ def _pattern_pages(case: Case) -> str:
     )
 
 
+def _host_name(case: Case) -> str:
+    return wrong_name(case.name) or "no server could have the name of its host"
+
+
 def _domain_hosts(case: Case) -> str:
     most = case.config.scope.domain_hosts
     allowed = f"the {most:,} hosts that scope.domain_hosts allows" if most else "all hosts that it was allowed"
@@ -173,12 +210,14 @@ EXCLUSIONS: Final[dict[str, Callable[[Case], str]]] = {
     Reason.FORM: _always("it is a form to be sent with POST, which no application may do (post in [apps.NAME])"),
     Exclusion.SCOPE: _scope,
     Exclusion.LENGTH: _length,
+    Exclusion.HOST_NAME: _host_name,
     Exclusion.EXCLUDE: _exclude,
     Exclusion.INCLUDE: _include,
     Exclusion.REPEATED: _always("its path has the same directories again and again, as endless ones do"),
     Exclusion.DEEP: _deep,
     Exclusion.CALENDAR: _always("it is a page of a calendar, more than two years ahead or before 1970"),
     Exclusion.PARAMETERS: _parameters,
+    Exclusion.DEPTH: _far,
     Exclusion.REDIRECTS: _always(f"more than {MOST_REDIRECTS} redirects in a row led to it"),
     Exclusion.DOMAIN_HOSTS: _domain_hosts,
     Exclusion.HOST_PAGES: _host_pages,
@@ -188,6 +227,34 @@ EXCLUSIONS: Final[dict[str, Callable[[Case], str]]] = {
     Exclusion.SITEMAP: _sitemap,
     Exclusion.FEED: _always("it is a feed, which was read for links; as a page its type is not wanted (--types)"),
 }
+
+
+_AS_SEED: Final = "Give it as a seed to have it visited all the same (gossamer seeds URL)."
+_PATTERNS: Final = "Give it as a seed (gossamer seeds URL), or start the crawl again with other patterns."
+
+REMEDIES: Final[dict[str, str | Callable[[Case], str]]] = {
+    Reason.ROBOTS: _other_rules,
+    Reason.ADDRESS: _other_address,
+    Reason.UNWANTED_TYPE: "Start the crawl again with its type in --types to have it visited.",
+    Reason.TOO_LARGE: "Raise scope.max_length and start the crawl again to have it visited.",
+    Reason.RESERVED: "Take the string out of scope.reserved to have it visited.",
+    Exclusion.SCOPE: "Give it as a seed (gossamer seeds URL), or start the crawl again with a wider --scope.",
+    Exclusion.LENGTH: _AS_SEED,
+    Exclusion.EXCLUDE: _PATTERNS,
+    Exclusion.INCLUDE: _PATTERNS,
+    Exclusion.REPEATED: _AS_SEED,
+    Exclusion.DEEP: "Give it as a seed (gossamer seeds URL), or raise scope.max_directories and start the crawl again.",
+    Exclusion.CALENDAR: _AS_SEED,
+    Exclusion.PARAMETERS: _AS_SEED,
+    Exclusion.DEPTH: "Start the crawl again with a greater --max-depth to have it visited.",
+    Exclusion.REDIRECTS: _AS_SEED,
+    Exclusion.DOMAIN_HOSTS: "Raise scope.domain_hosts and start the crawl again to have it visited.",
+    Exclusion.HOST_PAGES: "Raise that max_pages to have it visited.",
+    Exclusion.PATTERN_PAGES: "Raise that max_pages to have it visited.",
+    Exclusion.BLOCKLIST: "Take the pattern off to have it visited (gossamer block PATTERN --remove).",
+    Exclusion.FEED: "Start the crawl again with its type in --types to have it as a page, too.",
+}
+"""What to do about each reason that something can be done about."""
 
 
 def _matching(patterns: Sequence[str], url: str) -> str | None:

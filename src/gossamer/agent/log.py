@@ -21,7 +21,7 @@ _KEPT = 100  # events from before the file is there
 # Of a commit: what changes from one to the next.
 _TOLD = (
     "pages", "ok", "faults", "urls", "excluded", "queued", "hosts", "bytes", "in_flight", "hosts_ready",
-    "hosts_waiting", "hosts_down", "duplicates",
+    "hosts_waiting", "hosts_held", "hosts_down", "duplicates",
 )  # fmt: skip
 
 

@@ -34,6 +34,7 @@ from gossamer.cluster.session import Session, Told
 from gossamer.cluster.shared import DRAIN, End, Facts, end_crawl, read_end
 from gossamer.config import Config
 from gossamer.errors import ClusterError, SessionLostError, UnavailableError
+from gossamer.frontier.keys import judged_partition
 from gossamer.frontier.share import Part
 from gossamer.model.url import host_of
 from gossamer.rules.territory import Territory
@@ -236,9 +237,9 @@ class Membership:
         return Told(exchange.quick, self._planned, work, exchange.polls, self._agent.statistics.pages)
 
     def _about(self, name: str) -> int | None:
-        """The partition of the host that a note of the agent is about."""
+        """The partition that a note of the agent is about, or the host that it is about is in."""
         host = _host_of(name)
-        return None if host is None else self._territory.partition(host)
+        return judged_partition(name) if host is None else self._territory.partition(host)
 
     def _take_notes(self, names: Iterable[str]) -> None:
         """Of a partition that has come: hosts of its seeds belong to the crawl."""

@@ -48,7 +48,12 @@ def metrics_of(directory: CrawlDir, frontier: FrontierReader) -> list[Metric]:
 
 def about(progress: Progress) -> Iterator[Metric]:
     running = progress.running
-    places = {"ready": progress.hosts_ready, "waiting": progress.hosts_waiting, "down": progress.hosts_down}
+    places = {
+        "ready": progress.hosts_ready,
+        "waiting": progress.hosts_waiting,
+        "held": progress.hosts_held,
+        "down": progress.hosts_down,
+    }
     stages = {stage: micros / 1e6 for stage, micros in progress.stages.items()}
     build = {__version__: 1}
     yield Metric("gossamer_build_info", "gauge", "1, with the version of the service.", build, "version")
@@ -63,6 +68,9 @@ def about(progress: Progress) -> Iterator[Metric]:
     yield _gauge("gossamer_pages_per_second", "Pages a second over the last seconds.", progress.pages_per_s * running)
     yield _gauge("gossamer_bytes_per_second", "Bytes a second over the last seconds.", progress.bytes_per_s * running)
     yield _gauge("gossamer_in_flight", "Visits under way.", progress.in_flight * running)
+    yield _gauge("gossamer_connections", "Connections that there may be.", progress.connections * running)
+    help = "Pages a second that connections are adjusted to reach; 0 where they are not."
+    yield _gauge("gossamer_target_pages_per_second", help, progress.target_rate * running)
     took = {"mean": progress.latency * running, "95": progress.latency_95 * running}
     yield Metric("gossamer_response_seconds", "gauge", "How long responses take, over the last seconds.", took, "of")
     yield _gauge("gossamer_core_ratio", "Share of a core that the agent uses.", progress.core * running)
@@ -71,6 +79,8 @@ def about(progress: Progress) -> Iterator[Metric]:
     yield _gauge("gossamer_hosts", "Hosts known.", progress.hosts)
     yield Metric("gossamer_hosts_scheduled", "gauge", "Hosts with URLs in memory, by what they do.", places, "place")
     yield _gauge("gossamer_urls_aside", "Queued URLs in places that bring nothing new, which are left.", progress.aside)
+    help = "Hosts with URLs that stay queued when a run is complete, by why."
+    yield Metric("gossamer_hosts_left", "gauge", help, progress.hosts_left, "reason")
     help = "Seconds a page by stage, waiting for the network apart."
     yield Metric("gossamer_stage_seconds_per_page", "gauge", help, stages, "stage")
     yield from freshness(progress)

@@ -12,8 +12,9 @@ from gossamer.frontier import Payload
 from gossamer.frontier.repeats import Repeats
 from gossamer.model import Page, Visit
 from gossamer.parse.directory import lists_directory
-from gossamer.parse.fingerprint import content_keys, fingerprint
+from gossamer.parse.fingerprint import content_keys, fingerprint, outline
 from gossamer.rules.calendars import is_dated
+from gossamer.rules.places import leads_elsewhere
 
 _STUB, _STUB_LINKS = 2048, 4  # a page of at most so many bytes and links is little more than where it leads
 
@@ -49,11 +50,16 @@ class Newness:
         return Content(keys, digest, self._repeats.earlier(keys))
 
     def links(self, visit: Visit, page: Page, content: Content, find: Callable[[Page], list[str]]) -> list[str]:
-        """Of a page whose content was met before they were followed then. Only where a few links are all that it has,
-        as in frames and pages that forward, may they lead elsewhere from here.
+        """Return where a page leads. A copy is read for links like any other page, as relative ones lead elsewhere from
+        here; but where that may have no end, only if a few links are all that it has, as in frames and pages that
+        forward.
         """
         earlier = content.earlier
-        if earlier is None or not (earlier.followed and self._repeats.skipped(visit)):
+        if (
+            earlier is None
+            or not (earlier.followed and self._repeats.skipped(visit))
+            or leads_elsewhere(page.url, earlier.url)
+        ):
             return find(page)
         if len(page.body) > _STUB:
             return []
@@ -75,12 +81,13 @@ class Newness:
             # Listings of directories say nothing but where they lead, and all look alike: their names are the news.
             if lists_directory(page.body, page.url, links) or not repeats.looks(visit, size, content.digest):
                 return False
-            barren, finding = repeats.saw(visit, size, fingerprint(page.body, is_dated(page.url)))
+            mark, other = fingerprint(page.body, is_dated(page.url)), outline(page.body, page.url, links)
+            barren, finding = repeats.saw(visit, size, mark, other)
         else:
             self._statistics.duplicates += 1
             if followed and not earlier.followed:
                 repeats.remember(content.keys, msgspec.structs.replace(earlier, followed=True))
-            barren, finding = True, repeats.repeated(visit, size, earlier.url)
+            barren, finding = repeats.repeated(visit, size, content.digest, earlier.url)
         if finding is not None and self._findings.add(finding):
             self._statistics.count_finding(finding.kind)
         return barren

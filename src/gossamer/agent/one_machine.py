@@ -38,7 +38,7 @@ from gossamer.cluster.server import Server
 from gossamer.cluster.shared import end_crawl, go_on, make_crawl, read_end, write_settings
 from gossamer.config import Config
 from gossamer.errors import ClusterError, CrawlDirError, GossamerError, SeedError
-from gossamer.model.url import seed_url, why_not
+from gossamer.model.url import usable_seed
 
 _LOOK_EVERY: Final = 0.5  # seconds
 _LINKS_EVERY: Final = 1.0
@@ -269,9 +269,9 @@ def _with_a_usable_one(seeds: Iterable[str]) -> Iterator[str]:
     seen = []
     for seed in rest:
         seen.append(seed)
-        if seed_url(seed) is not None:
+        if usable_seed(seed)[0] is not None:
             return chain(seen, rest)
-    why = f" {seen[0][:200]!r}: {why_not(seen[0])}." if seen else ""
+    why = f" {seen[0][:200]!r}: {usable_seed(seen[0])[1]}." if seen else ""
     raise SeedError(f"No seed can be crawled.{why} Give at least one usable URL.")
 
 

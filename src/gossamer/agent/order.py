@@ -13,8 +13,8 @@ from gossamer.agent.spool import Answer
 from gossamer.rules.policy import USUAL_PRIORITY
 
 Action = Literal[
-    "pause", "resume", "checkpoint", "stop", "retry", "limits", "block", "unblock", "seeds", "priority", "purge",
-    "requests",
+    "pause", "resume", "checkpoint", "stop", "retry", "rejudge", "limits", "block", "unblock", "seeds", "priority",
+    "purge", "requests",
 ]  # fmt: skip
 T = TypeVar("T")
 _LONGEST: Final = 200_000  # bytes: a question may have 256 KB
@@ -24,7 +24,7 @@ _Text = Annotated[str, msgspec.Meta(max_length=5000)]
 
 
 class Order(msgspec.Struct, frozen=True):
-    """`texts` are seeds or patterns, `rank` is a priority."""
+    """`texts` are seeds or patterns, `rank` is a priority. `links`: what stored seeds link to is visited, too."""
 
     action: Action
     texts: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=10_000)] = ()
@@ -33,6 +33,7 @@ class Order(msgspec.Struct, frozen=True):
     limits: dict[str, Any] = {}
     app: _Text = ""  # whose the requests are
     requests: Annotated[tuple[Request, ...], msgspec.Meta(max_length=1000)] = ()
+    links: bool = False
 
     def given_to(self, control: Control) -> Answer:
         """What becomes of it. A crawl that is to stop is not waited for."""
@@ -42,10 +43,13 @@ class Order(msgspec.Struct, frozen=True):
             "checkpoint": control.checkpoint,
             "stop": lambda: control.stop(wait=False),
             "retry": lambda: control.retry(self.host),
+            "rejudge": control.rejudge,
             "limits": lambda: control.set_limits(self.limits),
             "block": lambda: control.block(self.texts),
             "unblock": lambda: control.unblock(self.texts),
-            "seeds": lambda: control.add_seeds(self.texts, USUAL_PRIORITY if self.rank is None else self.rank),
+            "seeds": lambda: control.add_seeds(
+                self.texts, USUAL_PRIORITY if self.rank is None else self.rank, self.links
+            ),
             "priority": lambda: control.set_priority(self.host, self.rank),
             "purge": lambda: control.purge(self.host),
             "requests": lambda: control.request(self.requests, self.app),

@@ -17,7 +17,7 @@ import msgspec
 from gossamer.cluster.batch import Group, encode
 from gossamer.frontier.database import Changes, Database
 from gossamer.frontier.diffs import Diff, DiffReader, diffs_of, pack_diff
-from gossamer.frontier.foreign import ASKED, Foreign, Sent, queued_in
+from gossamer.frontier.foreign import ASKED, Foreign, Sent, max_age_in, queued_in
 from gossamer.frontier.keys import HOPS, META, POST, SUSPECT
 from gossamer.frontier.share import Part
 
@@ -203,6 +203,7 @@ def _groups(links: dict[tuple[int, int, int], list[str]], sources: list[Sent]) -
             bool(hops & SUSPECT),
             asked=bool(hops & ASKED),
             post=bool(hops & POST),
+            max_age=max_age_in(hops),
         )
         for (depth, priority, hops), urls in links.items()
     ]

@@ -23,7 +23,7 @@ from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Locator, Page
 from gossamer.model.media_type import media_type_of
 from gossamer.model.post import known_as
-from gossamer.store import Captures, Place, Record, RecordFiles, StorePosition, directories_of, places_at
+from gossamer.store import Capture, Captures, Place, Record, RecordFiles, StorePosition, directories_of, places_at
 
 _FRESH = 1.0  # seconds: the crawl commits once a second
 
@@ -101,6 +101,20 @@ class PageReader:
             self._refresh()
             found = self._payloads.read(place)
         return None if found is None or found[1] is None else stored_page(found[0], found[1], place, self._most)
+
+    def as_sent(self, place: Locator) -> tuple[int, bytes, bytes] | None:
+        """Return status, head and body of the response at this place, with the encodings in which it was sent."""
+        with self._lock:
+            self._refresh()
+            found = self._payloads.read(place)
+        return None if found is None or found[1] is None else (found[0].status, found[0].head, found[1])
+
+    def captures(self) -> Iterator[Capture]:
+        """Yield every capture that is committed, in the order of storing."""
+        with self._lock:
+            self._refresh()
+            committed = self._position()
+        return Captures(self._warc).after({}, committed)
 
     @property
     def frontier(self) -> FrontierReader:

@@ -23,6 +23,8 @@ class Summary(msgspec.Struct):
     strategy: str = "breadth-first"
     strategy_figures: dict[str, int | float] = {}  # what it says of itself
     strategy_error: str = ""  # why it was stopped, if it was: the crawl has gone on breadth-first
+    hosts_left: dict[str, int] = {}  # of a run that is complete: hosts with URLs that stay queued, by why
+    given_up: dict[str, int] = {}  # URLs that are dead, by the reason of their last try
 
 
 class AppFigures(msgspec.Struct):
@@ -56,9 +58,13 @@ class Progress(Summary):
     findings: dict[str, int] = {}  # mirrors of hosts and barren places
     in_flight: int = 0
     connections: int = 0  # that there may be
+    target_rate: float = 0.0  # pages a second that connections are adjusted to reach; 0: they are not
+    adjusted: str = ""  # one sentence: what the adjustment waits for, where that is not for hosts
     hosts_ready: int = 0  # could be visited this moment
     hosts_waiting: int = 0  # have URLs, and wait for their delay
+    hosts_held: int = 0  # have URLs, and wait for their domain or address
     hosts_down: int = 0  # back-off after failures
+    waits: dict[str, int] = {}  # domains and addresses for which most hosts wait
     statuses: dict[str, int] = {}  # "2xx": n …
     reasons: dict[str, int] = {}  # faults by reason
     stages: dict[str, float] = {}  # microseconds a page by stage, by the clock, waiting for the network apart

@@ -268,6 +268,16 @@ class Responses:
             page.validators, found,
         )  # fmt: skip
 
+    def links_of_stored(self, place: Locator) -> list[str]:
+        """Return where a stored page leads; nothing if it cannot be read."""
+        page = self._earlier.page(place)
+        if page is None:
+            return []
+        counted = self._statistics.links, self._statistics.full_parses
+        links = self._links.of(page)
+        self._statistics.links, self._statistics.full_parses = counted  # they were counted when the page came
+        return links
+
     def failed(self, visit: Visit, fault: Fault) -> None:
         if _excludes(fault):
             self._statistics.left_out += 1
@@ -276,19 +286,16 @@ class Responses:
         self._statistics.count_failure(fault.reason)
         dead = self._frontier.counts.dead
         self._frontier.settle_fault(visit, fault, fault.fetched_at)
-        self._statistics.faults += self._frontier.counts.dead - dead
+        self._statistics.give_up(fault.reason, self._frontier.counts.dead - dead)
 
     def goes_on(self, visit: Visit, outcome: Page | Fault, head_first: HeadFirst) -> bool:
         """Whether this was a HEAD that a GET must follow, after the host's pause. Servers that know no HEAD answer with
         an error, or not at all: the GET will show what there is.
         """
         if isinstance(outcome, Page):
-            known = outcome.content_type is not None and 200 <= outcome.status < 300
             settled = outcome.status in BUSY and self._frontier.may_try_again(visit)
         else:
-            known, settled = outcome.reason is Reason.UNWANTED_TYPE, _excludes(outcome)
-        if known:
-            head_first.shown(visit)
+            settled = _excludes(outcome)
         if visit.method is Method.HEAD and not settled:
             head_first.answered(visit)
             return True

@@ -33,7 +33,10 @@ class Revisiting:
             return False
         if 200 <= page.status < 300:
             return page.truncated in _BROKEN_OFF and before.missing + 1 < _BELIEVED_AFTER
-        return before.missing + 1 < (_FAILURES_BELIEVED_AFTER if page.status >= 500 else _BELIEVED_AFTER)
+        if page.status >= 500:
+            return before.missing + 1 < _FAILURES_BELIEVED_AFTER
+        # Where nothing is visited again by itself there is no second look: somebody has asked what is there now.
+        return self._frontier.revisits.on and before.missing + 1 < _BELIEVED_AFTER
 
     def is_as_it_was(self, visit: Visit, page: Page, digest: bytes, links: Callable[[Page], list[str]]) -> bool:
         """Of what was no page, and is none. A redirect may lead to a URL that is new though its payload is the same."""

@@ -53,9 +53,9 @@ class RobotsResponses:
             if outcome.reason is Reason.ADDRESS:  # its pages meet the same refusal, and are excluded for what it is
                 self._frontier.settle_robots(visit, ALLOW_ALL, now, 0.0, expires)
                 return
-            unreachable = Reason.PROXY if outcome.reason is Reason.PROXY else Reason.ROBOTS_UNREACHABLE
-            self._statistics.count_failure(unreachable)
-            self._frontier.settle_robots(visit, None, now, 0.0, expires)
+            self._statistics.count_failure(outcome.reason)
+            lasting = outcome.lasting or not outcome.retry
+            self._frontier.settle_robots(visit, outcome.reason, now, 0.0, expires, lasting=lasting)
             return
         self._store.append(outcome)
         if 300 <= outcome.status < 400 and visit.tries < _MOST_ROBOTS_REDIRECTS:
@@ -65,14 +65,16 @@ class RobotsResponses:
                 self._frontier.redirect_robots(visit, target, now, outcome.seconds)
                 return
         if outcome.truncated in ("time", "disconnect"):  # what is missing may be what is forbidden
-            self._statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
-            self._frontier.settle_robots(visit, None, now, outcome.seconds, expires)
+            cause = Reason.TIMEOUT if outcome.truncated == "time" else Reason.CLOSED
+            self._statistics.count_failure(cause)
+            self._frontier.settle_robots(visit, cause, now, outcome.seconds, expires)
             return
         if outcome.status >= 500 or outcome.status in BUSY:  # 429 says nothing about rules: it is asked for again
-            self._statistics.count_failure(Reason.ROBOTS_UNREACHABLE)
-            wait = retry_after(outcome.header("retry-after"), now) or 1.0
             busy = outcome.status in BUSY
-            self._frontier.settle_robots(visit, None, now, outcome.seconds, expires, wait=wait if busy else 0.0)
+            cause = Reason.BUSY if busy else Reason.ROBOTS_5XX
+            self._statistics.count_failure(cause)
+            wait = retry_after(outcome.header("retry-after"), now) or 1.0
+            self._frontier.settle_robots(visit, cause, now, outcome.seconds, expires, wait=wait if busy else 0.0)
             return
         robots = robots_from_status(outcome.status, outcome.body, self._user_agent)
         address = self._fetcher.own_address(visit.host, outcome)

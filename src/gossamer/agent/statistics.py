@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import time
 from bisect import bisect_left
+from collections.abc import Mapping
 
 import msgspec
 
 from gossamer.agent.progress import Progress
 
 _PAGE = os.sysconf("SC_PAGESIZE")
+
+OTHER = "other"
+"""Why URLs were given up of which only the number is known: by an earlier version, or another agent."""
 
 
 class Statistics(msgspec.Struct):
@@ -34,6 +38,7 @@ class Statistics(msgspec.Struct):
     findings: dict[str, int] = {}  # what was found to repeat itself, by kind
     statuses: dict[int, int] = {}
     reasons: dict[str, int] = {}  # failed tries by reason
+    given_up: dict[str, int] = {}  # of the faults: those that were not tried again since, by the reason of the last try
 
     def count_pages(self, statuses: list[int]) -> None:
         self.pages += len(statuses)
@@ -47,6 +52,26 @@ class Statistics(msgspec.Struct):
     def count_failure(self, reason: str) -> None:
         self.failures += 1
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
+
+    def give_up(self, reason: str, urls: int) -> None:
+        """Count so many URLs as dead for this reason."""
+        if urls:
+            self.faults += urls
+            self.given_up[reason] = self.given_up.get(reason, 0) + urls
+
+    def take_back(self, urls: Mapping[str, int]) -> None:
+        """Count dead URLs no more, by the reasons that they were dead for: they are queued again, or purged."""
+        for reason, number in urls.items():
+            self.faults -= number
+            self.given_up[reason] = max(0, self.given_up.get(reason, 0) - number)
+
+    def dead_by_reason(self, dead: int) -> dict[str, int]:
+        """Say why so many URLs are dead."""
+        known = {reason: number for reason, number in self.given_up.items() if number}
+        rest = dead - sum(known.values())
+        if rest < 0:  # some are another agent's by now, or were found again
+            known, rest = {}, dead
+        return {**known, OTHER: rest} if rest else known
 
     def count_finding(self, kind: str) -> None:
         self.findings[kind] = self.findings.get(kind, 0) + 1

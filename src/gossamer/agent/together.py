@@ -16,19 +16,40 @@ from gossamer.agent.progress import AppFigures, Progress, Summary
 _NAME: Final = "progress"
 _SUMS: Final = (
     *("pages", "ok", "faults", "excluded", "urls", "hosts", "bytes", "cpu_seconds", "searchable", "index_cpu_seconds"),
-    *("run_pages", "pages_per_s", "bytes_per_s", "queued", "aside", "duplicates", "in_flight", "connections"),
-    *("hosts_ready", "hosts_waiting", "hosts_down", "requests", "robots_asked", "dns_asked", "core", "memory"),
+    *(
+        "run_pages",
+        "pages_per_s",
+        "bytes_per_s",
+        "queued",
+        "aside",
+        "duplicates",
+        "in_flight",
+        "connections",
+        "target_rate",
+    ),
+    *(
+        "hosts_ready",
+        "hosts_waiting",
+        "hosts_held",
+        "hosts_down",
+        "requests",
+        "robots_asked",
+        "dns_asked",
+        "core",
+        "memory",
+    ),
     *("partitions", "seeds_read", "revisits", "revisits_changed", "revisits_unmodified", "gone", "due"),
 )
 _MOST: Final = ("seconds", "max_pages", "time_limit", "lag", "latency_95", "updated_at")
-_ADDED: Final = ("findings", "statuses", "reasons")  # numbers by name
+_TOTALS: Final = ("findings", "statuses", "reasons", "waits")  # numbers by name
+_ADDED: Final = (*_TOTALS, "hosts_left", "given_up")
 _APP_SUMS: Final = ("started", "fetched", "failed", "requests", "new", "left_out", "pages", "records")
 _MACHINE: Final = "this machine"
 _COUNTED: Final = frozenset({"politeness", "connections", "the servers", _MACHINE})  # limits that are said with figures
 # What an agent that is not at work has done stays done; what it had is with others now.
 _DONE: Final = (
     *("pages", "ok", "faults", "bytes", "duplicates", "revisits", "revisits_changed", "revisits_unmodified", "gone"),
-    *_ADDED,
+    *_TOTALS,
 )
 
 
@@ -55,6 +76,7 @@ def merge(agents: Sequence[Progress]) -> Progress:
     whole.running = any(each.running for each in agents)
     whole.reason = "" if whole.running else _reason(each.reason for each in agents)
     whole.limit = _limit(agents, whole)
+    whole.adjusted = next((each.adjusted for each in agents if each.adjusted), "")
     whole.strategy = agents[0].strategy if agents else whole.strategy
     whole.strategy_error = next((each.strategy_error for each in agents if each.strategy_error), "")
     whole.strategy_figures = _figures(agents)

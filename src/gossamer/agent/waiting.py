@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gossamer.agent.case import Case
+from gossamer.agent.ending import FAILED
 from gossamer.agent.findings import REMEDY
 from gossamer.agent.left_out import left_out
 from gossamer.agent.numbers import span
@@ -122,10 +123,13 @@ def _host_waits(case: Case, host: HostView) -> str:
         return f"shows the pages of {host.mirror_of}, and is left. {REMEDY.removesuffix('.')}"
     if host.failures:
         robots = "" if not host.robots_failing or host.robots_known else " to get its robots.txt, which comes first"
-        failed = f"{host.failures} {'failure' if host.failures == 1 else 'failures'} in a row{robots}"
+        last = f" (it {FAILED[host.trouble]})" if host.trouble in FAILED else ""
+        failed = f"{host.failures} {'failure' if host.failures == 1 else 'failures'} in a row{robots}{last}"
         if case.policy.is_down(host.failures):
             return f"is down: {failed}; it {rest} (gossamer control retry tries it at once)"
         return f"did not answer: {failed}; it {rest}"
+    if host.due <= case.now and (sentence := _domain_waits(case, host)):
+        return sentence
     if not host.robots_known:
         return "is asked for its robots.txt first"
     if host.due > case.now:
@@ -134,6 +138,18 @@ def _host_waits(case: Case, host: HostView) -> str:
     if host.robots_until <= case.now:
         return "is asked for its robots.txt again first, which was fetched too long ago"
     return "may be visited now, when its turn comes"
+
+
+def _domain_waits(case: Case, host: HostView) -> str:
+    """To follow the name of a host that may be visited as far as its own pause goes."""
+    domain = registered_domain(host.name)
+    waiting = case.progress.waits.get(domain, 0) if case.progress.running else 0
+    if not waiting or not host.domain_delay:
+        return ""
+    first = "" if host.robots_known else "; its robots.txt comes first"
+    hosts = "1 host" if waiting == 1 else f"{waiting:,} hosts"
+    pause = f"one is visited every {host.domain_delay:.3g} s"
+    return f"waits for its domain: {hosts} of {domain} wait, of which {pause}{first}"
 
 
 # -- the crawl ---------------------------------------------------------------------------------------------------------
@@ -149,10 +165,10 @@ _ENDS = {
 def crawl_waits(case: Case) -> str:
     """What holds all of the crawl back."""
     progress = case.progress
-    paused = "The crawl is paused: gossamer control resume goes on." if case.config.agent.paused else ""
+    paused = "The crawl is paused: gossamer control resume continues it." if case.config.agent.paused else ""
     if not progress.running:
         why = _ENDS.get(progress.reason, "it died")
-        return " ".join(filter(None, (f"No crawl runs ({why}): gossamer crawl --dir DIR goes on.", paused)))
+        return " ".join(filter(None, (f"No crawl is running ({why}): {case.go_on} continues it.", paused)))
     if paused:
         return paused
     if progress.seeds_share < 1:

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from gossamer.agent.companion import FIRST_REST
+from gossamer.agent.companion import FIRST_REST, ending
 from gossamer.errors import SupervisorError
 
 _LEASH: Final = "GOSSAMER_LEASH"  # in its environment: the number of a pipe that ends with its supervisor
@@ -79,7 +79,7 @@ class Ward:
             if monotonic() - started > _WELL:
                 rest, deaths = self._rest, 0
             deaths += 1
-            how = f"signal {-status}" if status < 0 else f"exit status {status}"
+            how = ending(status)
             if deaths >= _MOST_DEATHS:
                 raise SupervisorError(
                     f"{self.called} died {deaths} times in a row, the last time of {how}: see the messages above and"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 from typing import cast
@@ -28,22 +29,41 @@ COMMANDS = {
     "index": "Bring the index of a crawl up to date.",
     "serve": "Answer searches and questions about a crawl over HTTP.",
     "keys": "Make, list and revoke the keys of the service.",
-    "control": "Pause, resume or stop a crawl, commit now, try again what failed.",
+    "control": "Pause, resume or stop a crawl, commit now, retry or rejudge URLs.",
     "limits": "Show or change how fast a crawl may be.",
     "block": "Show or change which hosts and pages nobody may visit.",
     "seeds": "Add seeds to a crawl.",
+    "refresh": "Visit known URLs again.",
     "priority": "Show or change when the URLs of a host come.",
     "purge": "Remove a host and its pages for good.",
     "apps": "List applications of a crawl, or try one on its pages.",
     "agent": "Take part in a crawl of several agents.",
+    "answer": "Let the directory of an agent that has ended be searched and asked.",
     "cluster": "Look at several agents on one crawl, and change what they share.",
     "doctor": "Say whether this machine is fit for a crawl, and what to change.",
     "simweb": "Serve a simulated web.",
 }
 
 
-# Those that processes start, not people.
-INNER = ("answer",)
+class StrictCommand(click.Command):
+    """A command that refuses an option given twice where only one of the two values can hold."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)  # parsing takes the other list apart
+        rest = super().parse_args(ctx, args)
+        _, _, order = self.make_parser(ctx).parse_args(given)
+        for each, times in Counter(order).items():
+            # Of --index and --no-index the last holds, as everywhere, so that scripts can add to their options.
+            if times > 1 and isinstance(each, click.Option) and not each.multiple and not each.is_flag:
+                message = f"{each.opts[0]} is given {times} times, and only one value can hold: give it once."
+                raise click.UsageError(message, ctx)
+        return rest
+
+
+class StrictGroup(click.Group):
+    """A command of several, all of which are strict."""
+
+    command_class = StrictCommand
 
 
 class _Commands(click.Group):
@@ -75,8 +95,7 @@ def application() -> click.Group:
     )
     return _Commands(
         "gossamer",
-        {name: click.Command(name, short_help=sentence) for name, sentence in COMMANDS.items()}
-        | {name: click.Command(name, hidden=True) for name in INNER},
+        {name: click.Command(name, short_help=sentence) for name, sentence in COMMANDS.items()},
         help="A polite, durable web crawler.",
         params=[version],
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},

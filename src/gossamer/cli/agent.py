@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.flags import flag
 from gossamer.cli.reaching import broker_of, broker_options
 from gossamer.cli.seed_list import Seeds
@@ -27,11 +28,17 @@ if TYPE_CHECKING:
 _FLAGS = ("fetch.connections", "fetch.connect", "fetch.dns", "store.directories", "index.on", "service.port")
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="Where this agent keeps its part.")
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)
 @broker_options
-@click.option("--name", default="", metavar="NAME", help="Of this agent: a-z, 0-9 and -. [default: as last time]")
+@click.option(
+    "--name",
+    default="",
+    show_default=False,
+    metavar="NAME",
+    help="Of this agent: a-z, 0-9 and -. [default: as last time]",
+)
 @click.option("--weight", type=click.FloatRange(0.01, 1000), default=1.0, metavar="X", help="Its share of the work.")
 @flag("fetch.connections")
 @flag("fetch.connect")
@@ -39,7 +46,13 @@ _FLAGS = ("fetch.connections", "fetch.connect", "fetch.dns", "store.directories"
 @flag("store.directories")
 @flag("index.on")
 @flag("service.port")
-@click.option("--checkpoints", default="", metavar="PLACE", help="Where this machine finds copies of partitions.")
+@click.option(
+    "--checkpoints",
+    default="",
+    show_default=False,
+    metavar="PLACE",
+    help="Where this machine finds copies of partitions.",
+)
 @click.option("--config", type=Path, metavar="FILE", help="TOML with options of this machine; flags win over it.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Last line of stdout is one JSON object; progress goes to stderr."

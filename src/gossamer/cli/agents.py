@@ -15,7 +15,7 @@ from gossamer.agent.one_machine import OneMachine, check_layout, names_of
 from gossamer.agent.progress import Progress
 from gossamer.agent.together import summary_of
 from gossamer.agent.warc_links import agent_homes
-from gossamer.cli.crawl import conclude, notes, progress_of, service_beside
+from gossamer.cli.crawl import FRUITLESS, conclude, notes, progress_of, service_beside
 from gossamer.cli.plain import waiting_line
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import Config
@@ -54,8 +54,8 @@ def crawl_together(
         return status
     if settings.index.on:
         whole.searchable = index_status(agent_homes(directory)).pages
-    conclude(whole, summary_of(whole), directory, arguments, as_json, settings.index.on)
-    return status
+    good = conclude(whole, summary_of(whole), directory, arguments, as_json, settings.index.on)
+    return status if good else FRUITLESS
 
 
 def _catch_up(directory: Path, agents: int, whole: Progress, progress: PlainProgress | LiveView) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from gossamer.cli import StrictGroup
 from gossamer.errors import AppError, ConfigError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ directory_option = click.option(
 )
 
 
-@click.group
+@click.group(cls=StrictGroup)
 def apps() -> None:
     """List applications of a crawl, or try one on its pages."""
 
@@ -84,7 +85,9 @@ def list_installed() -> int:
 @apps.command("try")
 @click.argument("app", metavar="[NAME=]MODULE:CLASS[,option=value]")
 @directory_option
-@click.option("--pages", type=click.IntRange(1), default=_MOST_PAGES, help="Stored pages to show it, at most.")
+@click.option(
+    "--pages", type=click.IntRange(1), default=_MOST_PAGES, metavar="N", help="Stored pages to show it, at most."
+)
 def try_app(app: str, directory: Path, pages: int) -> int:
     """Show an application the stored pages, and print what it would ask for and record, as JSON lines.
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.commanding import control_of, directory_option, json_option, say
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @directory_option
 @click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
 @click.option("--remove", is_flag=True, help="Take these off the list.")

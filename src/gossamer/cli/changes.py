@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.everywhere import asked_everywhere
 from gossamer.errors import ConfigError, CursorError
 
@@ -18,17 +19,20 @@ _MOST = 1000
 _KINDS = ("new", "changed", "gone")
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option(
     "--since",
     metavar="TIME",
     default="",
+    show_default=False,
     help="Only what was fetched since: 2026-01-31T12:00:00Z, or seconds since 1970.",
 )
-@click.option("--cursor", metavar="CURSOR", default="", help="Go on behind the list that ended with this.")
-@click.option("--site", metavar="HOST", default="", help="Only pages of this host.")
-@click.option("--kind", type=click.Choice(_KINDS), help="Only these.")
+@click.option(
+    "--cursor", metavar="CURSOR", default="", show_default=False, help="Go on behind the list that ended with this."
+)
+@click.option("--site", metavar="HOST", default="", show_default=False, help="Only pages of this host.")
+@click.option("--kind", type=click.Choice(_KINDS), metavar="|".join(_KINDS), help="Only these.")
 @click.option("-n", "limit", type=click.IntRange(1, _MOST), default=100, metavar="N", help="Changes to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, as the API does.")
 def changes(directory: Path, since: str, cursor: str, site: str, kind: Kind | None, limit: int, as_json: bool) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gossamer.cli import StrictGroup
 from gossamer.cli.reaching import broker_of, broker_options
 from gossamer.errors import ClusterError, ConfigError
 
@@ -26,7 +27,7 @@ _NO_CRAWL = "there is no crawl at this broker yet: `gossamer cluster config FILE
 _DRAIN_EVERY = 0.5  # seconds
 
 
-@click.group
+@click.group(cls=StrictGroup)
 def cluster() -> None:
     """Look at several agents on one crawl, and change what they share.
 
@@ -238,13 +239,13 @@ def _lives(agent: AgentView) -> bool:
 
 
 def status_text(found: Overview) -> str:
+    from gossamer.agent.ending import WHY
     from gossamer.cli.numbers import count, share, size, span
-    from gossamer.cli.plain import ENDS
 
     if not found.partitions:
         return f"crawl     {_NO_CRAWL}"
     living = sum(map(_lives, found.agents))
-    state = f"ended: {ENDS.get(found.end, found.end)}" if found.end else "running" if living else "no agent is at work"
+    state = f"ended: {WHY.get(found.end, found.end)}" if found.end else "running" if living else "no agent is at work"
     shared = f"{count(found.partitions)} partitions, {count(found.free)} of them nobody's"
     streams = [
         f"{each.name} {size(each.bytes)} of {size(each.limit)} ({share(each.bytes, each.limit)})"

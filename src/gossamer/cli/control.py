@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.commanding import control_of, directory_option, json_option, say
 from gossamer.errors import ConfigError
 
@@ -15,19 +16,25 @@ if TYPE_CHECKING:
     from gossamer.agent.spool import Answer
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.argument(
-    "action", type=click.Choice(["pause", "resume", "checkpoint", "stop", "retry"]), metavar="ACTION", required=True
+    "action",
+    type=click.Choice(["pause", "resume", "checkpoint", "stop", "retry", "rejudge"]),
+    metavar="ACTION",
+    required=True,
 )
 @directory_option
-@click.option("--host", default="", metavar="HOST", help="With retry: only this host and those below it.")
+@click.option(
+    "--host", default="", show_default=False, metavar="HOST", help="With retry: only this host and those below it."
+)
 @json_option
 def control(action: str, directory: Path, host: str, as_json: bool) -> int:
-    """Pause, resume or stop a crawl, commit now, try again what failed.
+    """Pause, resume or stop a crawl, commit now, retry or rejudge URLs.
 
     ACTION is pause (start no visits, also after a restart), resume, checkpoint (returns when everything is durable),
-    stop (as Ctrl-C does; returns when it has ended) or retry (dead URLs are queued again, hosts that are down tried
-    after their delay).
+    stop (as Ctrl-C does; returns when it has ended), retry (dead URLs are queued again, hosts that are down tried
+    after their delay) or rejudge (excluded URLs are judged by the settings as they are now, and what only a visit can
+    tell is visited again).
     """
     if host and action != "retry":
         raise ConfigError(f"--host: {action} is about the whole crawl; only retry takes a host")
@@ -38,5 +45,6 @@ def control(action: str, directory: Path, host: str, as_json: bool) -> int:
         "checkpoint": chosen.checkpoint,
         "stop": chosen.stop,
         "retry": lambda: chosen.retry(host),
+        "rejudge": chosen.rejudge,
     }
     return say(actions[action](), as_json)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.flags import flag
 from gossamer.cli.from_search import MOST, USUAL, found_seeds
 from gossamer.cli.seed_list import Seeds
@@ -35,14 +36,16 @@ class Says(Protocol):
 
 
 STOPPED = 130
+FRUITLESS = 1  # no page was stored, because every seed was refused or failed
+_MOST_SEEDS = 20  # that are named then
 
 
-class _Crawl(click.Command):
+class _Crawl(StrictCommand):
     """Shows its one kind of argument by name, without the brackets of the usage line."""
 
     def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Arguments"):
-            formatter.write_dl([("SEED <list[str]>", "URLs, @file with one URL a line, - for stdin.")])
+            formatter.write_dl([("SEED...", "URLs, @FILE with one URL a line, or - for standard input.")])
 
 
 @click.command(cls=_Crawl)
@@ -63,15 +66,18 @@ class _Crawl(click.Command):
 @flag("scope.include")
 @flag("scope.exclude")
 @flag("scope.types")
+@flag("scope.domains")
 @flag("scope.networks")
 @flag("policy.delay")
 @flag("fetch.connections")
 @flag("policy.host_connections")
 @flag("fetch.rate")
+@flag("fetch.target_rate")
 @flag("fetch.bandwidth")
 @flag("fetch.allow_private")
 @flag("fetch.connect")
 @flag("fetch.dns")
+@flag("fetch.ca_file")
 @flag("fetch.user_agent")
 @flag("fetch.contact")
 @flag("store.directories")
@@ -79,7 +85,11 @@ class _Crawl(click.Command):
 @flag("service.port")
 @flag("cluster.agents")
 @click.option(
-    "--from-search", default="", metavar="QUERY", help="The best results of the crawl's index become seeds, too."
+    "--from-search",
+    default="",
+    show_default=False,
+    metavar="QUERY",
+    help="The best results of the crawl's index become seeds, too.",
 )
 @click.option("--from-index", type=Path, metavar="DIR", help="Search that crawl instead of this one.")
 @click.option(
@@ -178,11 +188,12 @@ def crawl(
         from gossamer.agent.running_app import at_rest
 
         whole.apps = at_rest(whole.apps, directory)
+    status = STOPPED if summary.reason == "stopped" else 0
     if supervised:  # who started this says the rest
         sys.stdout.buffer.write(handed_over(whole))
-    else:
-        conclude(whole, summary, directory, context.obj or sys.argv[1:], as_json, index is not None)
-    return STOPPED if summary.reason == "stopped" else 0
+        return status
+    words = context.obj or sys.argv[1:]
+    return status if conclude(whole, summary, directory, words, as_json, index is not None) else FRUITLESS
 
 
 def with_flags(settings: Config, apps: Sequence[str]) -> Config:
@@ -222,9 +233,17 @@ def end_apps(running: Iterable[AppProcess], reason: str) -> None:
 
 def conclude(
     whole: Summary, summary: Summary, directory: Path, arguments: Sequence[str], as_json: bool, searchable: bool
-) -> None:
-    """The last words of a crawl."""
+) -> bool:
+    """Print the last words of a crawl; return whether it was good for anything: a page was stored, or may be yet."""
     from gossamer.cli.plain import searchable_text, summary_text
+
+    failed = []
+    if not summary.pages and summary.reason in ("complete", "time_limit"):
+        from gossamer.agent.explain import seeds_not_visited
+
+        failed = seeds_not_visited(directory, _MOST_SEEDS)
+        for line in failed:
+            print(line, file=sys.stderr, flush=True)
 
     text = summary_text(whole, directory)
     if searchable:
@@ -235,6 +254,7 @@ def conclude(
     if as_json:
         sys.stdout.write(json_line(summary))
         sys.stdout.flush()
+    return not failed
 
 
 def handed_over(whole: Summary) -> bytes:
@@ -247,7 +267,14 @@ def handed_over(whole: Summary) -> bytes:
 def service_beside(
     settings: Config, directory: Path, progress: PlainProgress | LiveView, supervised: bool = False
 ) -> Iterator[ServiceProcess | None]:
-    """The service beside the crawl, until the end of the block, if one is wanted and nobody else has it."""
+    """The service beside the crawl, until the end of the block, if one is wanted and nobody else has it.
+
+    Where another process has the directory, that is said first: it probably has the port as well.
+    """
+    if not supervised:
+        from gossamer.agent.crawl_dir import CrawlDir
+
+        CrawlDir(directory).check_free()
     if settings.service.port is None or supervised:
         yield None
         return

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.commanding import json_option
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", help="A crawl's directory, or where one is to begin.")
 @json_option
 def doctor(directory: Path | None, as_json: bool) -> int:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def is_one_of_several(directory: Path) -> bool:
     """Whether it is an agent's own, and others are elsewhere."""
-    return (directory / "cluster.json").is_file() and not (directory / "agents").is_dir()
+    from gossamer.agent.crawl_dir import CrawlDir
+
+    return CrawlDir(directory).is_one_of_several
 
 
 @contextmanager
@@ -44,4 +46,6 @@ def _name(view: Crawl) -> None:
         print(f"without {name}: no answer came", file=sys.stderr)
     if view.ended:
         ended = ", ".join(view.ended)
-        print(f"without {ended}, ended: gossamer answer --dir DIR there lets it be asked", file=sys.stderr)
+        print(
+            f"without {ended}, ended: gossamer answer, on its machine with its --dir, lets it be asked", file=sys.stderr
+        )

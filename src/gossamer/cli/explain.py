@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.everywhere import asked_everywhere
 
 if TYPE_CHECKING:
     from gossamer.agent import Explanation
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.argument("url", metavar="URL")
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -48,8 +49,8 @@ def _lines(explanation: Explanation) -> list[str]:
             rows.append(
                 ("visited", f"{moment(visit.fetched_at)}, tries {visit.tries}, status {visit.status or 'none'}")
             )
-        if visit.due:
-            rows.append(("due", moment(visit.due)))
+        if explanation.due:
+            rows.append(("due", moment(explanation.due)))
         if visit.stored is not None:
             place = visit.stored
             rows.append(("stored", f"WARC file {place.file}, offset {place.offset:,}, {place.length:,} bytes"))

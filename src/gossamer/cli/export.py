@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _NAMES = {
 _WHAT = {"parquet": "pages", "links": "links", "graph": "links", "urls": "URLs", "wacz": "pages listed"}
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option("--parquet", "what", flag_value="parquet", help="Every page: status, type, size, links, language …")
 @click.option("--links", "what", flag_value="links", help="Every link: source, target, kind.")

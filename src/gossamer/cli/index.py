@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.leash import Stopped, wait_for_input, waiting
 from gossamer.errors import ConfigError
 
@@ -22,7 +23,7 @@ _LOW_PRIORITY = 10  # nice: the crawl comes first
 _MOST_LINES = 10_000  # of notices in one run
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option("--rebuild", is_flag=True, help="Make it again from the stored pages; the old one is searched meanwhile.")
 @click.option("--follow", is_flag=True, help="Go on as the crawl does, until Ctrl-C.")

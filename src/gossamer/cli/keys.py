@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gossamer.cli import StrictGroup
+
 if TYPE_CHECKING:
     from gossamer.service.keys import Role
 
@@ -18,7 +20,7 @@ _directory: Callable[[Command], Command] = click.option(
 )
 
 
-@click.group
+@click.group(cls=StrictGroup)
 def keys() -> None:
     """Make, list and revoke the keys of the service.
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.commanding import control_of, directory_option, json_option, say
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @directory_option
 @click.option("--rate", metavar="N", help="Pages a second in all; 0 is no cap.")
 @click.option("--bandwidth", metavar="SIZE", help="Bytes a second in all; 0 is no cap.")

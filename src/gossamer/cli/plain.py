@@ -8,18 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from gossamer.agent.ending import ending
 from gossamer.agent.progress import AppFigures, Progress, Summary
 from gossamer.cli.numbers import count, rate, share, size, span
 
 if TYPE_CHECKING:
     from gossamer.agent.index_status import IndexStatus
-
-ENDS = {
-    "complete": "complete: every URL in scope has been visited",
-    "max_pages": "the limit of pages is reached",
-    "time_limit": "the time limit is reached",
-    "stopped": "stopped on request",
-}
 
 
 class PlainProgress:
@@ -62,7 +56,7 @@ def progress_line(progress: Progress) -> str:
         f"queued {count(progress.queued)}",
         f"faults {count(progress.faults)}",
         f"hosts {count(progress.hosts_ready)} ready {count(progress.hosts_waiting)} waiting"
-        f" {count(progress.hosts_down)} down",
+        f"{f' {count(progress.hosts_held)} held' if progress.hosts_held else ''} {count(progress.hosts_down)} down",
     ]
     if "harvest" in progress.strategy_figures:
         parts.append(f"harvest {share(progress.strategy_figures['harvest'], 1)}")
@@ -75,7 +69,7 @@ def progress_line(progress: Progress) -> str:
 
 def summary_text(summary: Summary, home: Path) -> str:
     """What one would paste into a mail."""
-    end = _end(summary)
+    end = ending(summary)
     run = f"{span(summary.seconds)}, {span(summary.cpu_seconds)} of CPU"
     if isinstance(summary, Progress) and summary.seconds > 0:
         run += f", {_pages(summary.run_pages)}, {rate(summary.run_pages / summary.seconds)}"
@@ -87,13 +81,6 @@ def summary_text(summary: Summary, home: Path) -> str:
 
 def _pages(number: int) -> str:
     return f"{count(number)} {'page' if number == 1 else 'pages'}"
-
-
-def _end(summary: Summary) -> str:
-    """Why it has ended. A strategy may leave out what is in scope."""
-    if summary.reason == "complete" and summary.strategy != "breadth-first" and not summary.strategy_error:
-        return "complete: nothing that the strategy wants is left"
-    return ENDS.get(summary.reason, summary.reason)
 
 
 def waiting_line(status: IndexStatus) -> str:
@@ -114,7 +101,7 @@ def status_text(progress: Progress, home: Path, now: float | None = None, index:
         doing = "paused" if progress.paused else "running"
         state = f"{doing} for {span(progress.seconds)}" + (f", process {progress.pid}" if progress.pid else "")
     else:
-        state = _end(progress) or "not running; the last run ended without a clean stop"
+        state = ending(progress) or "not running; the last run ended without a clean stop"
         state += "; it is paused" if progress.paused else ""
     rows = [("crawl", f"{home}: {state}")]
     if progress.updated_at:
@@ -131,6 +118,7 @@ def status_text(progress: Progress, home: Path, now: float | None = None, index:
             (
                 "hosts",
                 f"{count(progress.hosts_ready)} ready · {count(progress.hosts_waiting)} waiting ·"
+                f"{f' {count(progress.hosts_held)} waiting for their domain ·' if progress.hosts_held else ''}"
                 f" {count(progress.hosts_down)} down",
             ),
         ]

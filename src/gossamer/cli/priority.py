@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.commanding import control_of, directory_option, json_option, say
 from gossamer.errors import ConfigError
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @directory_option
 @click.argument("host", metavar="HOST")
 @click.argument("number", metavar="[N]", required=False)

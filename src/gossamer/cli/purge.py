@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.commanding import control_of, directory_option, json_option, say
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @directory_option
 @click.argument("host", metavar="HOST")
 @json_option

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _TOP = 10
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.argument("place", type=Path, metavar="[DIR]", required=False)
 @click.option("--dir", "directory", type=Path, metavar="DIR", help="The crawl's directory; the same as DIR alone.")
 @click.option(

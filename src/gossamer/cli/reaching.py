@@ -26,12 +26,19 @@ _OPTIONS = (
     click.option(
         "--cluster-ca",
         default="",
+        show_default=False,
         envvar="GOSSAMER_CLUSTER_CA",
         metavar="FILE",
         help="Certificates that the broker's is signed by.",
     ),
-    click.option("--cluster-cert", default="", metavar="FILE", help="Our certificate, where the broker asks for one."),
-    click.option("--cluster-key", default="", metavar="FILE", help="Its key."),
+    click.option(
+        "--cluster-cert",
+        default="",
+        show_default=False,
+        metavar="FILE",
+        help="Our certificate, where the broker asks for one.",
+    ),
+    click.option("--cluster-key", default="", show_default=False, metavar="FILE", help="Its key."),
 )
 
 

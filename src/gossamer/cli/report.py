@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _LOWEST_PRIORITY = 19  # nice: everything else comes first
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option("--out", type=Path, metavar="FILE.html", help="Write a page that stands alone.")
 @click.option("--host", metavar="NAME", help="The summary of one site: terms, languages, links in and out.")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.everywhere import asked_everywhere, is_one_of_several
-from gossamer.errors import CrawlDirError, QueryError
+from gossamer.errors import CrawlDirError, GossamerError, QueryError
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -25,7 +26,7 @@ _MOST = 1000
 _MARK = re.compile(r"<mark>(.*?)</mark>", re.S)
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.argument("query", nargs=-1, required=True)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option("-n", "limit", type=click.IntRange(1, _MOST), default=10, metavar="N", help="Results to show.")
@@ -37,13 +38,31 @@ def search(query: tuple[str, ...], directory: Path, limit: int, as_json: bool) -
     before: are understood. Put the whole query in single quotes, so that the shell leaves it alone. Works while a
     crawl runs.
     """
-    with closing(answers(directory, " ".join(query), limit)) as found:
+    text = " ".join(query)
+    with closing(answers(directory, text, limit)) as found:
         answer = next(found)
+    if not answer.total:
+        _remember(directory, text)
     if as_json:
         sys.stdout.write(json_line(answer))
     else:
         _show(answer)
     return 0
+
+
+def _remember(directory: Path, text: str) -> None:
+    """Have a query that found nothing remembered, and say so. Who may not write there has searched all the same."""
+    from gossamer.agent.crawl_dir import CrawlDir
+    from gossamer.agent.watching.adding import remember
+    from gossamer.config import load
+
+    try:
+        watch = remember(directory, text) if load(CrawlDir(directory).settings, resumed=True).agent.remember else None
+    except GossamerError:
+        return
+    if watch is not None:
+        onward = ": when a page for it turns up, what it links to is visited next" if watch.crawl else ""
+        click.echo(f"It is remembered as the watch {printable(watch.name)}{onward}.", err=True)
 
 
 def answers(directory: Path, text: str, limit: int) -> Generator[Answer, None, None]:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.errors import ConfigError, CrawlDirError
 
 _ORIGIN = re.compile(r"https?://(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?/?", re.I)
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option(
     "--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; others than loopback need a key."

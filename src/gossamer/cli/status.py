@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.cli.everywhere import asked_everywhere
 
 if TYPE_CHECKING:
     from gossamer.agent.index_status import IndexStatus
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option("--findings", is_flag=True, help="List the hosts and places left because they repeat others.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; with --findings one for each.")

@@ -13,7 +13,7 @@ import msgspec
 from gossamer.agent import IndexProcess
 from gossamer.agent.progress import Progress, Summary
 from gossamer.agent.supervisor import Supervisor
-from gossamer.cli.crawl import catch_up, conclude, service_beside
+from gossamer.cli.crawl import FRUITLESS, catch_up, conclude, service_beside
 from gossamer.cli.plain import PlainProgress
 from gossamer.config import Config, load
 from gossamer.report.beside import FactProcess
@@ -55,8 +55,7 @@ def crawl_supervised(
             catch_up(index, summary, progress)
             # Of the processes that this one started the agent was one.
             summary.index_cpu_seconds = max(0.0, summary.index_cpu_seconds - summary.cpu_seconds)
-    conclude(whole, summary, directory, arguments, as_json, index is not None)
-    return status
+    return status if conclude(whole, summary, directory, arguments, as_json, index is not None) else FRUITLESS
 
 
 def again(seeds: Sequence[str], directory: Path, after: float) -> list[str]:

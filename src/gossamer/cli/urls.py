@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from gossamer.cli import StrictCommand
 from gossamer.config.kinds import Choice
 from gossamer.errors import ConfigError
 
@@ -22,7 +23,7 @@ _STATES = ("queued", "fetched", "dead", "excluded")
 _CHUNK = 4096
 
 
-@click.command
+@click.command(cls=StrictCommand)
 @click.option("--dir", "directory", type=Path, metavar="DIR", required=True, help="The crawl's directory.")
 @click.option("--state", metavar="|".join(_STATES), help="Only URLs in this state.")
 def urls(directory: Path, state: str | None) -> int:

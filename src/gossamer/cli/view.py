@@ -104,6 +104,7 @@ class _View:
                 dot,
                 f"{count(p.hosts_ready)} ready",
                 f"{count(p.hosts_waiting)} waiting",
+                *((f"{count(p.hosts_held)} waiting for their domain",) if p.hosts_held else ()),
                 f"{count(p.hosts_down)} down",
             ),
         )

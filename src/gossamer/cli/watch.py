@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gossamer.cli import StrictGroup
 from gossamer.cli.commanding import directory_option, json_option
 from gossamer.cli.leash import Stopped
 from gossamer.errors import ClusterError, ConfigError, CrawlDirError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _LOOK_EVERY = 0.5  # seconds, while nothing is due
 
 
-@click.group
+@click.group(cls=StrictGroup)
 def watch() -> None:
     """Remember queries, and say which pages match them as they are indexed.
 
@@ -34,17 +35,28 @@ def watch() -> None:
 
 @watch.command
 @click.argument("query", nargs=-1, required=True)
-@click.option("--webhook", default="", metavar="URL", help="Call this address for each new page, signed.")
-@click.option("--name", default="", metavar="NAME", help="What to call it. [default: its words]", show_default=False)
+@click.option(
+    "--webhook", default="", show_default=False, metavar="URL", help="Call this address for each new page, signed."
+)
+@click.option("--name", default="", show_default=False, metavar="NAME", help="What to call it. [default: its words]")
 @click.option("--notify-earlier", is_flag=True, help="Call also for pages that are in the index already.")
+@click.option("--crawl", is_flag=True, help="Visit next what matching pages link to.")
 @directory_option
 @json_option
-def add(query: tuple[str, ...], webhook: str, name: str, notify_earlier: bool, directory: Path, as_json: bool) -> int:
+def add(
+    query: tuple[str, ...],
+    webhook: str,
+    name: str,
+    notify_earlier: bool,
+    crawl: bool,
+    directory: Path,
+    as_json: bool,
+) -> int:
     """Remember QUERY: words, "a phrase", OR, -word, site:, lang: and the rest, as in gossamer search."""
     from gossamer.agent.audit import this_user
     from gossamer.agent.watching.adding import add_watch
 
-    made, secret = add_watch(directory, this_user(), " ".join(query), webhook, name, notify_earlier)
+    made, secret = add_watch(directory, this_user(), " ".join(query), webhook, name, notify_earlier, crawl)
     if as_json:
         said = {"id": made.id, "name": made.name, "query": made.query, "webhook": made.webhook}
         _write(said | ({"secret": secret} if secret else {}))
@@ -247,12 +259,17 @@ def _show(found: Watch, tally: Tally, hits: list[WatchHit]) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from gossamer.agent.watching.watch import REMEMBERED_FOR
     from gossamer.cli.numbers import count, moment
     from gossamer.cli.search import marked, printable
 
     console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
     console.print(Text(printable(f"{found.name} ({found.id})"), style="bold"))
     facts = [("query", found.query), ("since", moment(found.created_at)), ("hits", _state(tally))]
+    if found.crawl:
+        facts.append(("crawl", "what matching pages link to is visited next"))
+    if found.remembered:
+        facts.append(("until", f"{moment(found.created_at + REMEMBERED_FOR)}: a search found nothing"))
     if tally.seen > tally.hits:
         facts.append(("not listed", f"{count(tally.seen - tally.hits)} more pages that matched"))
     if found.webhook:

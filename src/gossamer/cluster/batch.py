@@ -2,7 +2,9 @@
 
     "GU" version                         3 bytes, so that another version is told from garbage
     zstd of: for each group              what `Frontier.add` takes at a time
-        depth priority hops marks        2, 1, 1, 1 bytes; the upper four bits of the priority are the party whose it is
+        depth priority hops marks        2, 1, 1, 1 bytes; the upper four bits of the priority are the party whose it
+                                         is. Of known URLs that are asked for, depth and hops say how many seconds old
+                                         a copy may be: the depth, doubled as often as the hops say
         length                           4 bytes, of what follows
         URLs with a line feed between    normalised, so that none holds one; after a sitemap and a space, the hosts
                                          for which it speaks, with commas between
@@ -37,10 +39,13 @@ _MOST_RAW: Final = 4 * _RAW  # that are read
 _WINDOW: Final = 23  # 8 MB, as a power of two
 _LEVEL: Final = 3
 _MOST_DEPTH, _MOST_PRIORITY, _MOST_HOPS = 0xFFFF, 9, 15
+_DEPTH_BITS: Final = 16
 _PARTY: Final = 4  # bits of a priority below those of its party
 _MOST_PARTY: Final = 14
-_SUSPECT, _SOURCE, _LISTED, _ASKED, _POST = 1, 2, 4, 8, 16  # marks
-_KINDS: Final = frozenset({0, _SUSPECT, _SOURCE, _SOURCE | _LISTED, _ASKED, _ASKED | _POST})  # of groups
+_SUSPECT, _SOURCE, _LISTED, _ASKED, _POST, _AGAIN = 1, 2, 4, 8, 16, 32  # marks
+_KINDS: Final = frozenset(
+    {0, _SUSPECT, _SOURCE, _SOURCE | _LISTED, _ASKED, _ASKED | _POST, _ASKED | _AGAIN}
+)  # of groups
 _compressor = zstd.ZstdCompressor(level=_LEVEL)  # a new one takes as long as what is mostly given to it
 _MOST_HOSTS: Final = 100  # for which a sitemap speaks
 
@@ -58,11 +63,12 @@ class Group(msgspec.Struct, frozen=True, gc=False):
     hosts: tuple[tuple[str, ...], ...] = ()
     asked: bool = False  # for, by an application or another program
     post: bool = False  # forms that are to be sent
+    max_age: int | None = None  # seconds; what is known is to be visited again, unless its copy is younger
 
     @property
     def marks(self) -> int:
         found = _SUSPECT * self.suspect | _SOURCE * self.source | _LISTED * self.listed
-        return found | _ASKED * self.asked | _POST * self.post
+        return found | _ASKED * self.asked | _POST * self.post | _AGAIN * (self.max_age is not None)
 
     def lines(self) -> tuple[str, ...]:
         if not self.source:
@@ -108,7 +114,7 @@ def decode(message: bytes) -> list[Group]:
         if (
             max(rank - _MOST_PRIORITY, party - _MOST_PARTY, hops - _MOST_HOPS) > 0
             or marks not in _KINDS
-            or (marks & _ASKED and depth)
+            or (marks & _ASKED and depth and not marks & _AGAIN)
             or (party and not marks & _ASKED)
         ):
             raise BatchError("a batch of URLs has numbers that no agent writes")
@@ -119,7 +125,10 @@ def decode(message: bytes) -> list[Group]:
             raise BatchError(f"a batch has more than {MOST_URLS} URLs")
         suspect, source, listed = bool(marks & _SUSPECT), bool(marks & _SOURCE), bool(marks & _LISTED)
         asked, post = bool(marks & _ASKED), bool(marks & _POST)
-        groups.append(Group(urls, depth, priority, hops, suspect, source, listed, hosts, asked, post))
+        max_age = depth << hops if marks & _AGAIN else None
+        if max_age is not None:
+            depth = hops = 0
+        groups.append(Group(urls, depth, priority, hops, suspect, source, listed, hosts, asked, post, max_age))
     return groups
 
 
@@ -159,6 +168,9 @@ def _pieces(groups: Iterable[Group]) -> Iterator[tuple[int, int, int, int, list[
         if not group.asked:
             priority = min(max(priority, 0), _MOST_PRIORITY)
         hops = min(group.hops, _MOST_HOPS)
+        if group.max_age is not None:
+            hops = min(max(group.max_age.bit_length() - _DEPTH_BITS, 0), _MOST_HOPS)
+            depth = min(group.max_age >> hops, _MOST_DEPTH)
         piece: list[str] = []
         room = _RAW - _GROUP.size
         for url in group.lines():

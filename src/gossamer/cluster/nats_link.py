@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
-from nats.aio.client import Client
+from nats.aio.client import Client, Srv
 from nats.errors import Error as NatsError
 from nats.js.errors import APIError, NotFoundError
 
@@ -25,6 +25,7 @@ _RACE: Final = 10164
 _NAME_IN_USE: Final = 10058
 _STORE_FAILED: Final = 10077  # of which one reason is the limit
 _PING_EVERY: Final = 2  # seconds: a connection that is cut without a word is noticed after twice that
+_FAREWELL: Final = 1.0  # seconds for a broker to close its side
 _AGAIN_AFTER: Final = 0.2  # seconds between attempts to reconnect
 
 
@@ -69,13 +70,36 @@ class _Ack(msgspec.Struct):
     error: _Refusal | None = None
 
 
+class _Client(Client):
+    """The client of nats-py, which does not wait for a farewell from a server that it has lost.
+
+    Over TLS closing a connection waits half a minute for the other side to agree, also if that side is gone; only then
+    does the client look for another server. And it forgets to close the connections of attempts that failed.
+    """
+
+    async def _attempt_reconnect(self) -> None:
+        self.hang_up()
+        await super()._attempt_reconnect()
+
+    async def _connect_to_server(self, s: Srv) -> None:
+        self.hang_up()
+        await super()._connect_to_server(s)
+
+    def hang_up(self) -> None:
+        """End the connection at once and without a word, if there is one."""
+        for name in ("_io_writer", "_bare_io_writer"):  # over TLS there are two, one in the other
+            writer = getattr(self._transport, name, None)
+            if writer is not None:
+                writer.transport.abort()
+
+
 class Link:
     """Invariant: whatever the broker or the network does, callers see an error of ours, in bounded time.
 
     What was not answered may have been done, now or later: all that is sent is safe to be done late, or twice.
     """
 
-    def __init__(self, client: Client, patience: float) -> None:
+    def __init__(self, client: _Client, patience: float) -> None:
         self.client = client
         self.js = client.jetstream(timeout=patience)
         self.patience = patience
@@ -94,7 +118,7 @@ class Link:
     ) -> Link:
         """`addresses` are those of any servers of the cluster: `nats://10.0.0.1:4222`, or `tls://`."""
         check_addresses(addresses, credentials)
-        client = Client()
+        client = _Client()
         link = cls(client, patience)
         connecting = asyncio.create_task(
             client.connect(
@@ -119,7 +143,7 @@ class Link:
                 raise TimeoutError
             await connecting
         except (NatsError, OSError, TimeoutError) as error:
-            await client.close()
+            await link.close()
             raise UnavailableError(
                 f"no broker answers at {', '.join(addresses)} ({error or type(error).__name__}): is it running, and are"
                 " user and password right?"
@@ -130,8 +154,14 @@ class Link:
         return link
 
     async def close(self) -> None:
-        with suppress(NatsError, OSError):  # it says good-bye, also to who is no more
-            await self.client.close()
+        """Say good-bye, and hang up where nobody answers to that."""
+        closing = asyncio.ensure_future(self.client.close())
+        if not (await asyncio.wait([closing], timeout=_FAREWELL))[0]:
+            self.client.hang_up()
+        with suppress(NatsError, OSError):
+            await closing
+        self.client.hang_up()  # also an attempt to reconnect that was broken off
+        await asyncio.sleep(0)  # the event loop closes the socket in its next turn
 
     async def publish(
         self,

@@ -5,6 +5,7 @@ from gossamer.config.checks import block_pattern, connect_rule, dns_server, port
 from gossamer.config.hosts import HostRule
 from gossamer.config.hours import Hours, caps_at, hours
 from gossamer.config.identity import default_contact, has_contact, user_agent
+from gossamer.config.kinds import Pause
 from gossamer.config.load import adopted, changed, live_changes, load, load_text, local_values, reread
 from gossamer.config.option import Option
 from gossamer.config.options import OPTIONS, Config
@@ -39,6 +40,7 @@ __all__ = [
     "IndexConfig",
     "Option",
     "ParseConfig",
+    "Pause",
     "Pin",
     "PolicyConfig",
     "ScopeConfig",

@@ -11,6 +11,7 @@ from gossamer.regex import compiled_later
 
 _MEDIA_TYPE = compiled_later(r"(\*/\*|[a-z0-9.+-]+/(\*|[a-z0-9.+-]+))")
 _LONGEST_OPTION = 100_000
+_DOMAIN = compiled_later(r"\.?(?:[^\s.:/@*?#%\[\]]+\.)*(?![0-9]+\.?\Z)[^\s.:/@*?#%\[\]]+\.?")
 _PATTERN = compiled_later(r"[^\s=,]+")
 LINK_KINDS = (
     "a",
@@ -62,6 +63,11 @@ def check_network(text: str) -> None:
         ipaddress.ip_network(text)
     except ValueError:
         raise ValueError("a network such as 192.0.2.0/24 or 2001:db8::/32, with no host bits set") from None
+
+
+def check_domain(text: str) -> None:
+    if not _DOMAIN.fullmatch(text):
+        raise ValueError("a domain such as example.org or .th; addresses go into --networks")
 
 
 def check_link_kind(text: str) -> None:

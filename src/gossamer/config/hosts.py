@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.config.kinds import Choice, Duration, Kind, Switch, Whole
+from gossamer.config.kinds import Choice, Duration, DurationOrPart, Kind, Pause, Switch, Whole
 from gossamer.config.secrets import Headers, Login, ProxyUrl
 from gossamer.config.tables import Checked, check_intervals, named, read_tables, write_tables
 
@@ -16,6 +16,8 @@ class HostRule(msgspec.Struct, frozen=True):
 
     pattern: str
     delay: float | None = None
+    domain_delay: Pause | None = None
+    address_delay: Pause | None = None
     connections: int = 0
     burst: int = 0
     max_pages: int = 0
@@ -41,6 +43,12 @@ _ZERO_SAYS_SOMETHING = ("delay", "priority", "proxy", "cookies")
 # Key, how it is read, and what it means; docs/configuration.md is made from this.
 HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
     "delay": (Duration(0), "Pause between two visits."),
+    "domain_delay": (
+        DurationOrPart(),
+        "Pause of its domain after a visit to it, instead of `policy.domain_delay`; with 0 it neither waits for its"
+        " domain nor makes it wait.",
+    ),
+    "address_delay": (DurationOrPart(), "The same for its address, instead of `policy.address_delay`."),
     "connections": (Whole(1, 64), "Connections at a time."),
     "burst": (Whole(1, 1000), "Visits in a row before a rest."),
     "max_pages": (Whole(1), "The most pages to store; further URLs are excluded (`host_pages`)."),

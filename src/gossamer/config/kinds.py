@@ -146,6 +146,38 @@ class Duration(Decimal):
         return self.write(value).strip('"')
 
 
+class Pause(msgspec.Struct, frozen=True, gc=False):
+    """A pause of so many seconds or, where `parts` is not 0, that part of another pause."""
+
+    seconds: float = 0.0
+    parts: float = 0.0
+
+    def beside(self, pause: float) -> float:
+        return pause / self.parts if self.parts else self.seconds
+
+    def among(self, agents: int) -> Pause:
+        """Return the pause of each of so many agents that together pause as this one does."""
+        return Pause(self.seconds * agents, self.parts / agents)
+
+
+class DurationOrPart(Kind[Pause]):
+    """A duration, or `1/N`: a part of a pause that is set elsewhere."""
+
+    def __init__(self) -> None:
+        self.duration = Duration(0)
+
+    def read(self, value: object) -> Pause:
+        if isinstance(value, str) and (found := re.fullmatch(r"\s*1\s*/\s*([1-9]\d{0,5})\s*", value)):
+            return Pause(parts=float(found[1]))
+        try:
+            return Pause(self.duration.read(value))
+        except ValueError as error:
+            raise ValueError(f"{error}, or a part such as 1/8") from None
+
+    def write(self, value: Pause) -> str:
+        return f'"1/{value.parts:.0f}"' if value.parts else self.duration.write(value.seconds)
+
+
 class Size(_Number[int]):
     """Bytes."""
 

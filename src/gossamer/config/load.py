@@ -219,6 +219,11 @@ def _check_together(config: Config) -> None:
             f"--host-connections ({config.policy.host_connections}) is more than --connections"
             f" ({config.fetch.connections}): raise the second or lower the first"
         )
+    if config.fetch.target_rate and config.fetch.least_connections > config.fetch.connections:
+        raise ConfigError(
+            f"fetch.least_connections ({config.fetch.least_connections}) is more than --connections"
+            f" ({config.fetch.connections}): raise the second or lower the first"
+        )
     try:
         check_intervals("[fresh]", config.fresh.min_interval, config.fresh.max_interval)
     except ValueError as error:

@@ -63,6 +63,7 @@ class Fetcher:
         notice: Callable[[str], None] = lambda _: None,
         max_length: int = 0,
         sources: bool = False,
+        domains: tuple[str, ...] = (),
     ) -> None:
         self._clock = clock
         self._resolver = resolver
@@ -78,9 +79,9 @@ class Fetcher:
         self._accesses = Accesses(config, hosts, user_agent, resolver.redirect)
         self._usual = self._accesses.usual
         self._jar = Jar(clock)
-        guard = self._guard = Guard(config.allow_private, networks)
+        guard = self._guard = Guard(config.allow_private, networks, domains)
         self._routes = Routes(resolver, guard, Ports(config.ports))
-        self._local_names, self._networks = config.allow_private, bool(networks)
+        self._local_names = config.allow_private
         limits = Limits(config.max_body, config.max_headers, types, max_length, sources)
         options = options_of(config, user_agent)
         self._new_transfer: Callable[[], Transfer] = lambda: Transfer(
@@ -88,6 +89,9 @@ class Fetcher:
         )
         # Whether a form may be sent now, or why not; nobody may unless somebody says so.
         self.may_post: Callable[[Visit], Reason | None] = lambda _: Reason.FORM
+        # Whether a visit may be made now that the address is known that the name of its host was resolved to.
+        self.may_visit: Callable[[Visit, str], bool] = lambda _, __: True
+        self._put_off: list[Visit] = []  # because it may not, and not yet handed back
         self._free: list[Transfer] = []
         self._busy: dict[pycurl.Curl, Transfer] = {}
         self._connections = self._most = config.connections
@@ -99,6 +103,7 @@ class Fetcher:
         self._faults: list[Outcome] = []
         self._broken: list[Visit] = []  # by the fence, and not yet handed back
         self._spent = 0.0
+        self.rested = 0.0  # seconds that there was nothing to do but wait
         self._looked = 0.0  # when the last turn ended
         self._begun = 0  # visits since then
         self._took = 0.0  # seconds that answers take, about
@@ -109,7 +114,8 @@ class Fetcher:
 
     @property
     def in_flight(self) -> int:
-        return len(self._busy) + len(self._resolving) + len(self._faults) + len(self._postponed) + len(self._broken)
+        others = len(self._faults) + len(self._postponed) + len(self._broken) + len(self._put_off)
+        return len(self._busy) + len(self._resolving) + others
 
     @property
     def connections(self) -> int:
@@ -130,6 +136,12 @@ class Fetcher:
         self._accesses = self._accesses.changed(hosts)
         # Handles that were once told of a host's own settings must be told of the usual ones too.
         self._usual = self._usual and self._accesses.usual
+
+    def adjust(self, connections: int) -> None:
+        """Let there be so many connections, or fewer where file descriptors are short."""
+        short = self._connections < self._most
+        self._most = connections
+        self._limit_connections(min(self._connections, connections) if short else connections)
 
     def fence(self, allowed: Callable[[], bool]) -> None:
         """Speak to servers only while this says yes; for an agent with a lease, before its first visit.
@@ -209,6 +221,21 @@ class Fetcher:
         broken, self._broken = self._broken, []
         return broken
 
+    def put_off(self) -> list[Visit]:
+        """Visits that may not be made now, and of which no server knows: to be taken after each `wait`."""
+        if not self._put_off:
+            return []
+        visits, self._put_off = self._put_off, []
+        return visits
+
+    def address_of(self, host: str) -> str:
+        """Return the address at which a host was found last, or its own; empty if that is not known, or a rule's."""
+        route = self._routes.by_host.get(host)
+        if route is not None:
+            return route.address or ("" if route.is_rule else literal(split_host(host)[0]) or "")
+        name = split_host(host)[0]
+        return "" if self._resolver.redirect(host) is not None else literal(name) or ""
+
     def reset(self) -> list[Visit]:
         """Drop all in flight and close every connection at once, idle ones too; gives the visits."""
         self._break_off()
@@ -270,8 +297,9 @@ class Fetcher:
                 del self._busy[curl]
         dropped += filter(which, self._postponed)
         self._postponed = [visit for visit in self._postponed if not which(visit)]
-        dropped += filter(which, self._broken)
-        self._broken = [visit for visit in self._broken if not which(visit)]
+        for waiting in (self._broken, self._put_off):
+            dropped += filter(which, waiting)
+            waiting[:] = [visit for visit in waiting if not which(visit)]
         return dropped
 
     def _new_multi(self) -> pycurl.CurlMulti:
@@ -290,7 +318,8 @@ class Fetcher:
         now = self._clock()
         route = self._routes.known(host, now, answer)
         if route is None:
-            self._faults.append((visit, Fault(Reason.DNS, True, f"{name} {answer.why}", now)))
+            fault = Fault(Reason.DNS, True, f"{name} {answer.why}", now, lasting=answer.lasting)
+            self._faults.append((visit, fault))
         else:
             self._begin(visit, route, now)
         self.wake()
@@ -322,6 +351,12 @@ class Fetcher:
         if route.refused and (why := route.refusal(visit.url)):
             self._faults.append((visit, Fault(Reason.ADDRESS, False, why, now)))
             return
+        if not route.is_used and (not visit.robots or host_of(visit.url) == visit.host):
+            route.is_used = True
+            if (address := route.address) and not self.may_visit(visit, address):
+                self._put_off.append(visit)
+                self.wake()
+                return
         transfer = self._free.pop() if self._free else self._new_transfer()
         if not self._usual:
             access = self._accesses.of(host_of(visit.url))
@@ -336,7 +371,7 @@ class Fetcher:
     def _start_through_proxy(self, visit: Visit, host: str) -> None:
         """The guard sees only the proxy's address then, so the host's is judged before, as far as it can be."""
         access, name = self._accesses.of(host), split_host(host)[0]
-        judged = self._networks or not self._local_names or literal(name) is not None
+        judged = self._guard.narrows(name) or not self._local_names or literal(name) is not None
         if judged or not access.names_go_along:
             self._in_background(visit, self._judge_and_start(visit, host, access))
         else:
@@ -361,12 +396,12 @@ class Fetcher:
     def _refusal(self, name: str, answer: Answer, access: Access) -> tuple[Reason, str] | None:
         """Why a name may not be given to a proxy, as far as can be told here (docs/threat-model.md)."""
         if answer.addresses:
-            refused = [address for address in answer.addresses if not self._guard.allows(address)]
+            refused = [address for address in answer.addresses if not self._guard.allows(address, name)]
             # Who resolves the name itself may choose any of them.
             if len(refused) < (1 if access.names_go_along else len(answer.addresses)):
                 return None
             return Reason.ADDRESS, f"{name} is {refused[0]}, which may not be connected to"
-        if not access.names_go_along or self._networks:
+        if not access.names_go_along or self._guard.narrows(name):
             return Reason.DNS, f"{name} does not resolve here, so its address cannot be judged"
         if self._local_names or is_public_name(name):
             return None
@@ -510,6 +545,7 @@ class Fetcher:
 
     async def _rest(self, seconds: float) -> None:
         """So long, or until somebody calls."""
+        began = perf_counter()
         self._wake = self._loop.create_future()
         timer = self._loop.call_later(max(seconds, 0), self.wake)
         try:
@@ -517,6 +553,7 @@ class Fetcher:
         finally:
             timer.cancel()
             self._wake = None
+            self.rested += perf_counter() - began
 
 
 def turns_apart(in_flight: int, answer: float) -> float:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Sequence
 
+from gossamer.model.domain import below
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -60,32 +62,40 @@ def embedded(address: Address) -> list[Address]:
 
 class Guard:
     """Invariants: without `allow_private` only globally routable unicast addresses pass; with `networks` only those in
-    them. Link-local addresses and metadata services pass only when private ones may and such a network is named.
+    them, unless the host's name is in `domains`. Link-local addresses and metadata services pass only when private ones
+    may and such a network is named.
     """
 
-    def __init__(self, allow_private: bool, networks: Sequence[str] = ()) -> None:
+    def __init__(self, allow_private: bool, networks: Sequence[str] = (), domains: Sequence[str] = ()) -> None:
         self._allow_private = allow_private
+        self._in_domains = below(domains) if domains and networks else None
         self._networks = [ipaddress.ip_network(network) for network in networks]
         self._named = [network for network in self._networks if any(_inside(network, one) for one in _DANGEROUS)]
-        self._verdicts: dict[str, bool] = {}
+        self._verdicts: dict[tuple[str, bool], bool] = {}
 
-    def allows(self, text: str) -> bool:
-        verdict = self._verdicts.get(text)
+    def narrows(self, host: str) -> bool:
+        """Return whether a host must be in the networks."""
+        return bool(self._networks) and not (self._in_domains is not None and self._in_domains(host))
+
+    def allows(self, text: str, host: str = "") -> bool:
+        """Return whether an address may be connected to for a host, with its port or without."""
+        narrowed = self.narrows(host)
+        verdict = self._verdicts.get((text, narrowed))
         if verdict is None:
             if len(self._verdicts) > 100_000:
                 self._verdicts.clear()
-            verdict = self._verdicts[text] = self._judge(text)
+            verdict = self._verdicts[text, narrowed] = self._judge(text, narrowed)
         return verdict
 
-    def _judge(self, text: str) -> bool:
+    def _judge(self, text: str, narrowed: bool) -> bool:
         try:
             address = ipaddress.ip_address(text.partition("%")[0])
         except ValueError:
             return False
-        return all(map(self._passes, embedded(address)))
+        return all(self._passes(each, narrowed) for each in embedded(address))
 
-    def _passes(self, address: Address) -> bool:
-        if self._networks and not _in_any(address, self._networks):
+    def _passes(self, address: Address, narrowed: bool) -> bool:
+        if narrowed and not _in_any(address, self._networks):
             return False
         if _in_any(address, _DANGEROUS):
             return self._allow_private and _in_any(address, self._named)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.config import connect_rule, dns_server
+from gossamer.model.domain import wrong_name
 
 if TYPE_CHECKING:
     from gossamer.fetch.name_servers import Found, NameServers
@@ -41,6 +42,7 @@ class Answer(NamedTuple):
     addresses: tuple[str, ...]
     until: float
     why: str = ""
+    lasting: bool = False  # a server has said so
 
 
 def has_ipv6() -> bool:
@@ -123,6 +125,8 @@ class Resolver:
             await self._dns.close()
 
     async def _ask(self, name: str) -> Answer:
+        if wrong_name(name):
+            return Answer((), math.inf, "does not resolve", lasting=True)
         self.asked += 1
         async with self._turns:
             try:
@@ -157,7 +161,7 @@ class Resolver:
             if not found.answered:
                 return Answer((), now + _FAILURE_TTL, "cannot be resolved now: no DNS server has an answer")
             why = "has no address" if found.exists else "does not resolve"
-            return Answer((), now + _NEGATIVE_TTL, why)
+            return Answer((), now + _NEGATIVE_TTL, why, lasting=True)
         ttl = min(ttl for _, ttl in found.addresses) if found.whole else 0
         addresses = [address for address, _ in found.addresses]
         # Where nothing can be reached, connecting says so better than we could.

@@ -54,7 +54,10 @@ class Route:
     fails, so that an address that is dead costs its time once and not with each connection.
     """
 
-    __slots__ = ("_addresses", "_chosen", "_name", "_port", "_told", "is_rule", "refused", "several", "target", "until")
+    __slots__ = (
+        "_addresses", "_chosen", "_name", "_port", "_told", "is_rule", "is_used", "refused", "several", "target",
+        "until",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -72,7 +75,15 @@ class Route:
         self.several = bool(addresses)
         self.until = until
         self.is_rule = is_rule
+        self.is_used = False  # by a visit
         self.refused: dict[str, str] = {}  # scheme -> why it may not be connected to
+
+    @property
+    def address(self) -> str:
+        """Where it leads, or begins to try; empty where a --connect rule says so, or the URL itself."""
+        if self.is_rule:
+            return ""
+        return (self._chosen[0] if self._chosen else self.target.rpartition(":")[0]).strip("[]")
 
     def resolve(self, url: str) -> list[str]:
         """For CURLOPT_RESOLVE, with the request for a URL; `over` must follow."""
@@ -131,13 +142,13 @@ class Routes:
 
     def through_proxy(self, host: str, answer: Answer | None = None) -> Route:
         """To a host by its name, which the proxy resolves, or by the first address of an answer that is allowed."""
-        allowed = [address for address in answer.addresses if self._guard.allows(address)] if answer else []
+        allowed = [address for address in answer.addresses if self._guard.allows(address, host)] if answer else []
         route = Route(host, _target(allowed[0], 0) if allowed else "")
         route.refused = self._refused_ports(split_host(host)[1])
         return route
 
     def _from_answer(self, host: str, answer: Answer) -> Route:
-        allowed = [address for address in answer.addresses if self._guard.allows(address)]
+        allowed = [address for address in answer.addresses if self._guard.allows(address, host)]
         if len(allowed) > 1 and _plain_name.fullmatch(split_host(host)[0]):
             return Route(host, addresses=allowed, until=answer.until, told=self._told)
         # A single one costs nothing when it stays the same; one that is not allowed is refused when it is connected to.

@@ -27,6 +27,7 @@ from gossamer.model import Fault, Method, Page, Reason, Visit
 from gossamer.model.heads import values
 from gossamer.model.media_type import media_type_of
 from gossamer.model.post import body_of
+from gossamer.model.url import host_of
 from gossamer.rules.link_sources import may_be_source
 
 _SHORTAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
@@ -417,8 +418,9 @@ class Transfer:
 
     def _open_socket(self, purpose: int, address: Any) -> Any:
         family, kind, protocol, where = address
+        host = host_of(self.visit.url) if self.visit is not None else ""
         # Through a proxy this is the proxy's address, which the operator named; the fetcher judged the host's.
-        if not (self.access is not None and self.access.proxy) and not self._guard.allows(where[0]):
+        if not (self.access is not None and self.access.proxy) and not self._guard.allows(where[0], host):
             self.refused = where[0]
             return pycurl.SOCKET_BAD
         self._opened = True

@@ -15,10 +15,10 @@
 /* The slots that are used, by class. */
 #define HOST_SLOTS(X) \
     X(added_delay) X(address) X(burst) X(closed) X(crawl_delay) X(dirty) X(domain) X(due) X(failures) X(groups) \
-    X(leased) X(levels) X(manners) X(mirror_of) X(name) X(pages) X(place) X(robots) X(spot) X(visits) X(yields)
+    X(leased) X(levels) X(manners) X(mirror_of) X(name) X(pages) X(pauses) X(place) X(robots) X(spot) X(visits) X(yields)
 #define LEVEL_SLOTS(X) X(chunks) X(finished) X(more) X(priority) X(returned)
 #define CHUNK_SLOTS(X) X(entries) X(first) X(left) X(stored) X(taken)
-#define GROUP_SLOTS(X) X(held) X(in_hand) X(most)
+#define GROUP_SLOTS(X) X(due) X(held) X(in_hand) X(most) X(next)
 #define ENTRY_SLOTS(X) X(priority) X(number) X(depth) X(tries) X(hops) X(scheme) X(path) X(chunk)
 #define VISIT_SLOTS(X) X(host) X(depth) X(number) X(tries) X(before)
 #define COUNTS_SLOTS(X) X(queued) X(fetched) X(surplus)
@@ -48,10 +48,10 @@ CLASSES(LAYOUT)
 enum { SPREAD = 64, TURN_BITS = 24, TURNS = (1 << TURN_BITS) - 1, DEPTH_0 = 32, MARKED = 4 };
 static const long long MOST_NUMBER = 1LL << 38; /* of a place in the order, in 64 bits; larger ones are Python's */
 
-static PyObject *idle, *is_ready, *is_waiting, *is_held; /* members of Place */
+static PyObject *idle, *is_ready, *is_waiting; /* members of Place */
 static PyObject *fetched, *busy, *pack_page, *heap_push, *heap_pop, *scheme_starts, *robots_number;
 static PyObject *empty_text, *empty_bytes, *zero;
-static PyObject *allows_name, *append_name, *wake_name, *remove_name, *pass_on_name;
+static PyObject *allows_name, *wake_name, *remove_name, *pass_on_name, *hold_name, *begin_name;
 static long aside;
 
 /* Takes over the reference. */
@@ -164,23 +164,79 @@ typedef struct {
     PyObject *schedule, *hosts, *changes, *counts, *touch, *offer;
 } Turns;
 
-/* Groups of a host: tuples of Group, mostly empty. */
-static int has_groups(PyObject *groups)
+/* Groups of a host and their pauses: tuples of Group and of float, equally long. */
+static int has_groups(PyObject *host)
 {
-    if (groups == NULL || !PyTuple_CheckExact(groups))
+    PyObject *groups = GET(HOST, host, groups), *pauses = GET(HOST, host, pauses);
+    if (groups == NULL || pauses == NULL || !PyTuple_CheckExact(groups) || !PyTuple_CheckExact(pauses)
+        || PyTuple_GET_SIZE(groups) != PyTuple_GET_SIZE(pauses))
         return 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i++)
-        if (!IS(GROUP, PyTuple_GET_ITEM(groups, i)))
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i++) {
+        PyObject *group = PyTuple_GET_ITEM(groups, i);
+        if (!IS(GROUP, group) || !PyFloat_CheckExact(PyTuple_GET_ITEM(pauses, i)) || !PyFloat_CheckExact(GET(GROUP, group, due))
+            || !PyDict_CheckExact(GET(GROUP, group, held)))
             return 0;
+    }
     return 1;
 }
 
-static int count_in_hand(PyObject *groups, int more)
+/* The group of a host that has no room for a visit now, borrowed; NULL: all have. As `Schedule._full`. */
+static PyObject *full_group(PyObject *host, double now, long long burst)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i++)
-        if (!ADD(GROUP, PyTuple_GET_ITEM(groups, i), in_hand, more))
+    PyObject *groups = GET(HOST, host, groups), *pauses = GET(HOST, host, pauses);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i++) {
+        long long in_hand = 0, most = 0;
+        PyObject *group = PyTuple_GET_ITEM(groups, i);
+        if (whole(GET(GROUP, group, in_hand), &in_hand) && whole(GET(GROUP, group, most), &most) && in_hand >= most)
+            return group;
+        PyObject *next = GET(GROUP, group, next);
+        if (PyFloat_AS_DOUBLE(PyTuple_GET_ITEM(pauses, i)) != 0 && !burst
+            && (PyFloat_AS_DOUBLE(GET(GROUP, group, due)) > now || (next != Py_None && next != host)))
+            return group;
+    }
+    return NULL;
+}
+
+/* Whether a group of the host holds others, or has let this host go. */
+static int is_waited_for(PyObject *host)
+{
+    PyObject *groups = GET(HOST, host, groups);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i++) {
+        PyObject *group = PyTuple_GET_ITEM(groups, i);
+        if (PyDict_GET_SIZE(GET(GROUP, group, held)) || GET(GROUP, group, next) == host)
+            return 1;
+    }
+    return 0;
+}
+
+/* One more visit of the host is in hand. As `Schedule.begin`, which sees to those that are held. */
+static int count_begun(Turns *self, PyObject *host, double now, PyObject *moment)
+{
+    PyObject *groups = GET(HOST, host, groups), *pauses = GET(HOST, host, pauses);
+    if (is_waited_for(host)) {
+        PyObject *all[3] = {self->schedule, host, moment};
+        PyObject *done = PyObject_VectorcallMethod(begin_name, all, 3, NULL);
+        Py_XDECREF(done);
+        return done != NULL;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i++) {
+        PyObject *group = PyTuple_GET_ITEM(groups, i);
+        double pause = PyFloat_AS_DOUBLE(PyTuple_GET_ITEM(pauses, i)), due = PyFloat_AS_DOUBLE(GET(GROUP, group, due));
+        if (!ADD(GROUP, group, in_hand, 1)
+            || (pause != 0 && !SET(GROUP, group, due, PyFloat_FromDouble((due > now ? due : now) + pause))))
             return 0;
-    return 1;
+    }
+    return ADD(SCHEDULE, self->schedule, leased, 1);
+}
+
+/* One visit of the host is in hand no longer. */
+static int count_ended(Turns *self, PyObject *host)
+{
+    PyObject *groups = GET(HOST, host, groups);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(groups); i++)
+        if (!ADD(GROUP, PyTuple_GET_ITEM(groups, i), in_hand, -1))
+            return 0;
+    return ADD(SCHEDULE, self->schedule, leased, -1);
 }
 
 /* This host waits for its time. */
@@ -338,28 +394,23 @@ static PyObject *taken_host(Turns *self, PyObject *moment, double now)
         } else if (good) {
             good = PyDict_DelItem(ready_of, domain) == 0;
         }
-        PyObject *groups = GET(HOST, host, groups), *full = NULL;
-        if (!good || !ADD(SCHEDULE, schedule, ready, -1) || !has_groups(groups)) {
+        long long burst;
+        if (!good || !ADD(SCHEDULE, schedule, ready, -1) || !has_groups(host) || !whole(GET(HOST, host, burst), &burst)) {
             if (!PyErr_Occurred())
                 PyErr_SetString(PyExc_TypeError, "the schedule counts with numbers");
             Py_DECREF(host);
             return NULL;
         }
-        for (Py_ssize_t i = 0; full == NULL && i < PyTuple_GET_SIZE(groups); i++) {
-            long long in_hand = 0, most = 0;
-            PyObject *group = PyTuple_GET_ITEM(groups, i);
-            if (whole(GET(GROUP, group, in_hand), &in_hand) && whole(GET(GROUP, group, most), &most) && in_hand >= most)
-                full = group;
-        }
+        PyObject *full = full_group(host, now, burst);
         if (full == NULL) {
             SET(HOST, host, place, Py_NewRef(idle));
             return host;
         }
-        PyObject *held = PyObject_CallMethodOneArg(GET(GROUP, full, held), append_name, host);
-        good = held != NULL && SET(HOST, host, place, Py_NewRef(is_held)) && ADD(SCHEDULE, schedule, held, 1);
+        PyObject *all[4] = {schedule, host, full, moment};
+        PyObject *held = PyObject_VectorcallMethod(hold_name, all, 4, NULL);
         Py_XDECREF(held);
         Py_DECREF(host);
-        if (!good)
+        if (held == NULL)
             return NULL;
     }
 }
@@ -421,10 +472,10 @@ static int is_good(PyObject *host, PyObject *manners)
 }
 
 /* The next visit of a host, in hand now; NULL without an error: something is unusual, and nothing was done. */
-static PyObject *begun(Turns *self, PyObject *host, double now)
+static PyObject *begun(Turns *self, PyObject *host, double now, PyObject *moment)
 {
     PyObject *manners, *level = only_level(host, &manners), *leased = GET(HOST, host, leased), *visit = NULL;
-    PyObject *groups = GET(HOST, host, groups), *name = GET(HOST, host, name);
+    PyObject *name = GET(HOST, host, name);
     long long taken, first, burst, most, surplus;
     double delay, added;
     if (level == NULL || leased == NULL || !PyDict_CheckExact(leased) || !is_good(host, manners)
@@ -453,8 +504,7 @@ static PyObject *begun(Turns *self, PyObject *host, double now)
         || (visit = PyObject_Vectorcall((PyObject *)VISIT.type, of_visit, 6, NULL)) == NULL)
         goto done;
     if (PyDict_SetItem(leased, number, entry) < 0 || !SET(CHUNK, chunk, taken, Py_NewRef(next))
-        || !SET(HOST, host, due, Py_NewRef(due)) || !ADD(SCHEDULE, self->schedule, leased, 1)
-        || !count_in_hand(groups, 1))
+        || !SET(HOST, host, due, Py_NewRef(due)) || !count_begun(self, host, now, moment))
         Py_CLEAR(visit);
 done:
     Py_XDECREF(number);
@@ -491,7 +541,7 @@ static PyObject *turns_lease(Turns *self, PyObject *const *args, Py_ssize_t coun
                 return NULL;
             break;
         }
-        PyObject *visit = begun(self, host, now);
+        PyObject *visit = begun(self, host, now, args[0]);
         if (visit == NULL) {
             if (!PyErr_Occurred())
                 return host;
@@ -572,12 +622,12 @@ static PyObject *turns_settle(Turns *self, PyObject *const *args, Py_ssize_t cou
     long long held, tries, hops, first, at, left, burst, most, priority, taken;
     if (!IS(HOST, host) || !real(args[3], &seconds) || !whole(GET(SCHEDULE, schedule, held), &held))
         goto unusual;
-    PyObject *address = GET(HOST, host, address), *leased = GET(HOST, host, leased), *groups = GET(HOST, host, groups);
+    PyObject *address = GET(HOST, host, address), *leased = GET(HOST, host, leased);
     PyObject *manners, *level = only_level(host, &manners), *visits = GET(HOST, host, visits);
     PyObject *entry = level == NULL || !PyDict_CheckExact(leased) ? NULL : PyDict_GetItemWithError(leased, number);
     PyObject *chunk = IS(ENTRY, entry) ? GET(ENTRY, entry, chunk) : NULL;
     int hurried = PySet_Contains(busy, args[1]);
-    if (!IS(CHUNK, chunk) || hurried || !has_groups(groups) || !PyBytes_CheckExact(visits) || address == NULL
+    if (!IS(CHUNK, chunk) || hurried || !has_groups(host) || !PyBytes_CheckExact(visits) || address == NULL
         || (PyUnicode_GET_LENGTH(args[5]) && PyUnicode_Compare(args[5], address)) || !PyLong_CheckExact(number)
         || !delay_of(host, manners, &delay, &added) || added != 0 || !real(GET(MANNERS, manners, delay_factor), &factor)
         || !whole(GET(HOST, host, burst), &burst) || !whole(GET(MANNERS, manners, burst), &most)
@@ -618,8 +668,7 @@ static PyObject *turns_settle(Turns *self, PyObject *const *args, Py_ssize_t cou
     double pause = delay > 0 ? (delay > factor * seconds ? delay : factor * seconds) : 0;
     due = PyFloat_FromDouble(goes_on ? now : now + pause * (double)burst);
     good = due != NULL && SET(HOST, host, due, Py_NewRef(due)) && SET(HOST, host, burst, PyLong_FromLongLong(goes_on ? burst : 0))
-           && ADD(SCHEDULE, schedule, leased, -1) && count_in_hand(groups, -1)
-           && (!held || passed_on(schedule, host, args[2])) && offered(self, host, now, args[2]);
+           && count_ended(self, host) && (!held || !is_waited_for(host) || passed_on(schedule, host, args[2])) && offered(self, host, now, args[2]);
 done:
     Py_DECREF(once_more);
     Py_DECREF(host);
@@ -751,7 +800,7 @@ static PyObject *bind(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
     }
     CLASSES(FIND_SLOTS)
     struct { const char *name; PyObject **thing; } things[] = {
-        {"idle", &idle}, {"ready", &is_ready}, {"waiting", &is_waiting}, {"held", &is_held}, {"fetched", &fetched},
+        {"idle", &idle}, {"ready", &is_ready}, {"waiting", &is_waiting}, {"fetched", &fetched},
         {"busy", &busy}, {"pack_page", &pack_page}, {"heappush", &heap_push}, {"heappop", &heap_pop},
         {"scheme_starts", &scheme_starts}, {"robots", &robots_number}, {"aside", &last},
     };
@@ -780,8 +829,8 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__turns(void)
 {
     struct { const char *word; PyObject **name; } names[] = {
-        {"", &empty_text}, {"allows", &allows_name}, {"append", &append_name}, {"_wake", &wake_name}, {"remove", &remove_name},
-        {"pass_on", &pass_on_name},
+        {"", &empty_text}, {"allows", &allows_name}, {"_wake", &wake_name}, {"remove", &remove_name},
+        {"pass_on", &pass_on_name}, {"hold", &hold_name}, {"begin", &begin_name},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (*names[i].name == NULL && (*names[i].name = PyUnicode_InternFromString(names[i].word)) == NULL)

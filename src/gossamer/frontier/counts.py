@@ -29,6 +29,8 @@ class Counts(msgspec.Struct):
     enrolled: bool = False  # every visit that was settled is known to those that are made again
     surplus: int = 0  # entries of queues whose URLs have another one, of another priority
     rested: float = 0.0  # when the last run began that came after an abrupt end
+    ended: float = 0.0  # when the last visits before the commit were begun
+    requested: int = 0  # of those that wait to be made again: somebody has asked for them
     pattern_pages: dict[str, int] = {}  # pages stored for URLs that match a pattern with a cap
 
 

@@ -16,7 +16,21 @@ if TYPE_CHECKING:
 
 ASKED: Final = 0x200
 """Beside the marks of an entry: somebody has asked for it, and no page has led there."""
-_CARRIED: Final = keys.HOPS | keys.SUSPECT | keys.POST | ASKED
+AGAIN: Final = 0x400
+"""Beside ASKED: known URLs are to be visited again, unless their copies are younger than the bits above say."""
+_AGE_BITS: Final = 16  # of the marks are below these
+_LONGEST_AGE: Final = (1 << 31) - 1
+_CARRIED: Final = keys.HOPS | keys.SUSPECT | keys.POST | ASKED | AGAIN | -1 << _AGE_BITS
+
+
+def again_after(max_age: float) -> int:
+    """Return the mark AGAIN, with how many seconds old a copy may be."""
+    return AGAIN | int(min(max_age, _LONGEST_AGE)) << _AGE_BITS
+
+
+def max_age_in(marks: int) -> int | None:
+    """Return the age that `again_after` has put into these marks; None where it has not."""
+    return marks >> _AGE_BITS if marks & AGAIN else None
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False):
@@ -66,7 +80,8 @@ class Foreign:
 
 def queued_in(diff: Diff) -> Iterator[tuple[str, int, int, int]]:
     """URLs that a diff has queued: depth, priority, and hops with marks. What is new stands in a queue of the same
-    diff; where it does not (it waits again), only that it is there has to be known.
+    diff; where it does not (it waits again), only that it is there has to be known. Of known URLs those that somebody
+    has asked for.
     """
     places: dict[bytes, tuple[int, int]] = {}
     for key, value in diff.hosts.items():
@@ -83,3 +98,5 @@ def queued_in(diff: Diff) -> Iterator[tuple[str, int, int, int]]:
             priority, hops = places.get(key, (USUAL_PRIORITY, keys.marks_of(visit.url)))
             asked = ASKED if priority >= keys.ASKED or hops & keys.POST else 0
             yield visit.url, visit.depth, priority if asked else USUAL_PRIORITY, hops & keys.POST | asked
+        elif value is not None and key in places and keys.is_requested(value, places[key][1]):
+            yield keys.read_visit(key, value).url, 0, places[key][0], ASKED | again_after(0)

@@ -23,7 +23,7 @@ from gossamer.frontier import keys
 from gossamer.frontier.counts import FORMAT, Counts, territory_of
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
-from gossamer.frontier.foreign import ASKED
+from gossamer.frontier.foreign import ASKED, again_after
 from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.parties import SharedSchedule, Shares, level_of
@@ -91,12 +91,12 @@ class Frontier:
         # Whoever was stopped abruptly may have visited a host after the last commit: no delay is broken if every host
         # rests once more, also where the run that came next has ended before that.
         rested = self.counts.rested = min(self.counts.rested, now) if self.counts.clean else now
+        self.schedule.since = min(self.counts.ended, now) if self.counts.clean else now
+        share = share or Share(territory_of(self.counts))
         self._roster = Roster(
-            self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested,
-            share or Share(territory_of(self.counts)),
-        )  # fmt: skip
+            self._database, self.schedule, policy, self.counts, config.hosts, config.queue_head, now, rested, share
+        )
         self.repeats = Repeats(self._database, self._roster, self.schedule)
-        self.review = Review(self._database, self._roster, self.counts, self._enqueue)
         self.revisits = Revisits(self._database, self._roster, self.counts, fresh, policy, rate, self._enqueue_again)
         self._settling = Settling(self._database, self._roster, self.schedule, self.counts, self.revisits, policy, now)
         # Names of this class, without a second call for every page.
@@ -104,7 +104,9 @@ class Frontier:
         self.settle_source, self.settle_excluded = self._settling.settle_source, self._settling.settle_excluded
         self.settle_fault, self.may_try_again = self._settling.settle_fault, self._settling.may_try_again
         self.give_back = self._settling.give_back
-        self._robots = RobotsVisits(self._database, self._roster, self._settling.back_off, self._settling.reoffer)
+        self._robots = RobotsVisits(
+            self._database, self._roster, self.schedule, self._settling.back_off, self._settling.reoffer
+        )
         limit = scope.domain_hosts
         self._domain_hosts = DomainHosts(limit, self._database, self._roster) if limit else None
         self._intake = Intake(
@@ -118,9 +120,12 @@ class Frontier:
             self._domain_hosts,
             self._enqueue,
             self._put,
+            self.revisits.request,
         )
+        self.review = Review(self._database, self._roster, self.counts, share, self._intake.judge_again, self._enqueue)
         self.add = self._intake.add  # as those above
         self.ask = self._intake.ask
+        self.visit_again = self._intake.visit_again
         self.foreign = self._intake.foreign
         self.in_order = False  # what is found now may have to come first: links are looked up at once
         self.raises = False  # priorities of what is queued may rise
@@ -161,13 +166,23 @@ class Frontier:
         self._intake.resolve()
         return self.counts.urls - known
 
+    def are_known(self, urls: list[str]) -> list[bool]:
+        """Return of each of these, normalised, whether it is known."""
+        self._intake.resolve()
+        return self._database.known([self._roster.key_of(url) for url in urls])
+
     def refuse(self, url: str, reason: Exclusion | Reason) -> bool:
         """What was asked for, and is not to be visited. Whether it was not known."""
         return self._intake.exclude(url, reason)
 
-    def hand_over_requests(self, urls: Iterable[str], party: int, priority: int, post: bool) -> None:
-        """What a party asks for, to the owners."""
-        self._intake.hand_over(urls, 0, level_of(party, priority), ASKED | keys.POST if post else ASKED)
+    def hand_over_requests(
+        self, urls: Iterable[str], party: int, priority: int, post: bool, max_age: float | None = None
+    ) -> None:
+        """What a party asks for, to the owners; with a `max_age` known URLs are to be visited again."""
+        marks = ASKED | keys.POST if post else ASKED
+        if max_age is not None:
+            marks |= again_after(max_age)
+        self._intake.hand_over(urls, 0, level_of(party, priority), marks)
 
     def is_ours(self, url: str) -> bool:
         """Whether it is this agent's and no other's."""
@@ -238,11 +253,13 @@ class Frontier:
     def opened(self, partition: bytes) -> None:
         """It is ours, and all of it is in the database. What was met of it before was handed over."""
         self._intake.forget()
+        self.review.opened(partition)
         for host in self._roster.opened(partition):
             self._settling.offer(host, self._now)
 
     def closed(self, partition: bytes) -> None:
         """None of its hosts is visited any more."""
+        self.review.closed(partition)
         self._roster.closed(partition)
 
     def in_hand(self, partition: bytes) -> int:
@@ -283,7 +300,7 @@ class Frontier:
             visit = self._next_visit(host, now)
             if visit is not None:
                 visits.append(visit)
-                self.schedule.begin(host)
+                self.schedule.begin(host, now)
                 host.due = now if host.burst + 1 < host.manners.burst else now + host.delay
                 if len(host.leased) >= host.manners.connections:
                     continue  # as most often: it may have one visit at a time
@@ -383,7 +400,7 @@ class Frontier:
         host.leased[entry.number] = entry
         visit = Visit(url, host.name, entry.depth, entry.priority, entry.number, entry.tries, before=before)
         keys.read_marks(visit, entry.hops)
-        visit.validators = self.revisits.ask_with(host, before)
+        visit.validators = self.revisits.ask_with(host, before, bool(entry.hops & keys.REQUESTED))
         return visit
 
     def _has_room(self, host: HostQueue, url: str) -> bool:
@@ -407,6 +424,25 @@ class Frontier:
         self.counts.aside += standing is Standing.ASIDE
         return True
 
+    # -- addresses ---------------------------------------------------------------------------------------------------
+
+    def address_of(self, address_of: Callable[[str], str]) -> None:
+        """Ask this where a host is that comes into memory; it says nothing where that is not known."""
+        self._roster.address_of = address_of
+
+    def may_visit(self, visit: Visit, address: str, now: float) -> bool:
+        """Take notice of where the host of a visit in hand is. Return whether the visit may be made now: there may be
+        enough visits at that address.
+        """
+        host = self._roster.hosts[visit.host]
+        return address == host.address or self.schedule.relocate(host, address, now)
+
+    def put_off(self, visit: Visit, now: float) -> None:
+        """Take back a visit in hand of which no server knows; it waits as before, and its host need not rest."""
+        host = self._roster.hosts[visit.host]
+        host.due = now
+        self._settling.take_back(host, visit, now)
+
     # -- forms -------------------------------------------------------------------------------------------------------
 
     def note_sent(self, visit: Visit, now: float) -> None:
@@ -427,16 +463,20 @@ class Frontier:
     def settle_robots(
         self,
         visit: Visit,
-        robots: Robots | None,
+        robots: Robots | Reason,
         now: float,
         seconds: float,
         expires: float,
         address: str = "",
         wait: float = 0.0,
+        lasting: bool = False,
     ) -> None:
-        """The rules of a host are known now; None: they could not be had. A busy host asks for `wait` seconds."""
+        """Take in the rules of a host, or why they could not be had. A busy host asks for `wait` seconds; one that
+        failed in a way that is `lasting` is down at once.
+        """
         host = self._roster.hosts[visit.host]
-        self._robots.settle(host, robots, now, seconds, expires)
+        self._robots.settle(host, robots, now, seconds, expires, self.policy.max_tries if lasting else 1)
+        self.schedule.pace(host)  # it may ask for another pause
         if wait:
             host.slow_down(now, wait)
         self._settling.release(host, now, address)
@@ -456,11 +496,11 @@ class Frontier:
         self.revisits.change(fresh, policy, rate)
         self._limit_patterns(policy)
         self.schedule.limit(policy.domain_connections, policy.address_connections)
-        for host in self._roster.change_policy(policy):
+        hosts = self._roster.change_policy(policy)
+        self.schedule.repace(hosts)
+        for host in hosts:
             if host.manners.blocked or host.mirrors or host.place is Place.HELD:
                 self.schedule.drop(host)
-            if not host.leased:
-                self.schedule.group(host)
             self._settling.reoffer(host, now)  # it may have another priority
             self._settling.offer(host, now)
 
@@ -507,6 +547,10 @@ class Frontier:
         if self._domain_hosts is not None:
             self._domain_hosts.forget()
 
+    def left(self) -> dict[str, int]:
+        """Count the hosts that have URLs waiting when nothing can be visited any more, by why."""
+        return self._roster.left()
+
     # -- commit ------------------------------------------------------------------------------------------------------
 
     @property
@@ -516,8 +560,8 @@ class Frontier:
 
     @property
     def exhausted(self) -> bool:
-        """Nothing in hand, and nothing left but the queues of hosts that are down."""
-        if self.schedule.leased or self._intake.waiting or not self.schedule.empty:
+        """Nothing in hand, nothing to judge again, and nothing left but the queues of hosts that are down."""
+        if self.schedule.leased or self._intake.waiting or self.review.due or not self.schedule.empty:
             return False
         self._activate(self._now, 1)
         return self.schedule.empty and not self._roster.busy
@@ -557,7 +601,7 @@ class Frontier:
             self._domain_hosts.committed()
 
     def _save_counts(self, clean: bool) -> None:
-        self.counts.clean = clean
+        self.counts.clean, self.counts.ended = clean, self._now
         self._changes[keys.META + b"counts"] = msgspec.msgpack.encode(self.counts)
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from operator import attrgetter
@@ -12,7 +12,7 @@ import msgspec
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
 from gossamer.frontier.host_freshness import HostFreshness
-from gossamer.frontier.notes import Notes, Twins
+from gossamer.frontier.notes import Likeness, Notes
 from gossamer.frontier.rulebook import Rules
 from gossamer.rules.policy import Manners
 from gossamer.rules.yields import Yields
@@ -237,27 +237,55 @@ class Level:
         return self.priority, below, besides
 
 
+class Place(IntEnum):
+    IDLE = 0  # nothing to do, or as many visits in hand as allowed
+    READY = 1
+    WAITING = 2
+    HELD = 3  # its domain or its address may not be visited now
+    GONE = 4  # no longer in memory; whoever still holds it must drop it
+
+
 class Group:
     """Hosts that are limited together: those of a domain, or at an address; or all, where few are begun at a time.
 
-    Invariant: `in_hand` is how many visits of its hosts are; `held` are those that wait for it, in their order.
+    Invariant: `in_hand` is how many visits of its hosts are leased, and `due` the time before which no further one is;
+    `held` has the hosts that wait for the group, by priority and in their order, and no priority without a host. `next`
+    is the one of them that was let go and is ready: others of the group do not overtake it.
     """
 
-    __slots__ = ("__weakref__", "held", "in_hand", "most", "name")
+    __slots__ = ("__weakref__", "called", "due", "held", "in_hand", "most", "name", "next", "pause", "picks")
 
     def __init__(self, name: str, most: int) -> None:
         self.name = name
         self.most = most  # visits in hand
         self.in_hand = 0
-        self.held: deque[HostQueue] = deque()
+        self.due = 0.0
+        self.pause = 0.0  # seconds after a visit, of the host that was grouped last
+        self.called = False  # the schedule looks at it again at a time that is not later than `due`
+        self.held: dict[int, OrderedDict[HostQueue, None]] = {}
+        self.next: HostQueue | None = None
+        self.picks = 0
 
+    @property
+    def waiting(self) -> int:
+        return sum(map(len, self.held.values()))
 
-class Place(IntEnum):
-    IDLE = 0  # nothing to do, or as many visits in hand as allowed
-    READY = 1
-    WAITING = 2
-    HELD = 3  # its domain or its address has enough visits in hand
-    GONE = 4  # no longer in memory; whoever still holds it must drop it
+    def keep(self, host: HostQueue, priority: int) -> None:
+        """Let a host wait behind the others of its priority."""
+        self.held.setdefault(priority, OrderedDict())[host] = None
+        host.held_by = self
+
+    def leave(self, host: HostQueue) -> None:
+        """Let a host wait no longer."""
+        host.held_by = None
+        priority = next(priority for priority, hosts in self.held.items() if host in hosts)
+        del self.held[priority][host]
+        if not self.held[priority]:
+            del self.held[priority]
+
+    def beyond(self, most: int) -> list[HostQueue]:
+        """Return the hosts that wait, but for the `most` that come first."""
+        return [host for priority in sorted(self.held) for host in self.held[priority]][most:]
 
 
 class HostQueue:
@@ -265,9 +293,9 @@ class HostQueue:
 
     __slots__ = (
         "added_delay", "address", "burst", "closed", "crawl_delay", "dirty", "domain", "due", "failed_at", "failures",
-        "fresh", "front", "groups", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins", "pages",
-        "party", "place", "prefix", "robots", "robots_at", "robots_failing", "spot", "trouble", "turn", "twins",
-        "visits", "yields",
+        "fresh", "front", "groups", "held_by", "leased", "levels", "manners", "mirror_of", "name", "noted", "origins",
+        "pages", "party", "pauses", "place", "prefix", "robots", "robots_at", "robots_failing", "spot", "trouble",
+        "turn", "twins", "visits", "yields",
     )  # fmt: skip
 
     def __init__(self, name: str, domain: str, manners: Manners, prefix: bytes) -> None:
@@ -289,6 +317,8 @@ class HostQueue:
         self.party = 0  # whom its next visit is for, where several parties share a crawl
         self.address = ""  # where it was last found, for this run
         self.groups: tuple[Group, ...] = ()  # what limits it besides itself: its domain, its address
+        self.pauses: tuple[float, ...] = ()  # seconds that each of these rests after a visit of this host
+        self.held_by: Group | None = None  # that it waits for
         self.origins: list[Origin] = []
         self.robots: dict[str, Rules] = {}  # by scheme
         self.robots_failing = 0.0  # since when robots.txt cannot be had
@@ -296,7 +326,7 @@ class HostQueue:
         self.robots_at: dict[str, tuple[str, int, float]] = {}
         self.mirror_of = ""  # the host whose pages it shows
         self.front = ""  # the host that has the same front page, and had it first
-        self.twins: Twins | None = None
+        self.twins: dict[str, Likeness] | None = None  # hosts that have some of its pages
         self.yields: Yields | None = None
         self.fresh: HostFreshness | None = None  # how its pages change; None: nothing is known of that
         self.trouble = ""  # the reason of its last failure
@@ -333,9 +363,8 @@ class HostQueue:
         self.yields = Yields(notes.barren) if notes.barren else None
 
     def notes(self) -> Notes:
-        agree = self.twins.counts.get(self.mirror_of, (0, 0))[0] if self.twins is not None else 0
         barren = {} if self.yields is None else self.yields.barren
-        return Notes(self.mirror_of, agree, barren, self.front, self.trouble)
+        return Notes(self.mirror_of, barren, self.front, self.trouble)
 
     def fails(self, reason: str) -> None:
         """That it did is counted elsewhere: this is why."""
@@ -438,7 +467,7 @@ class HostQueue:
 class Origin:
     """Where URLs begin, such as https://example.org:8080, and the host it is of, if that is in memory."""
 
-    __slots__ = ("away", "host", "host_prefix", "let_in", "manners", "met", "name", "prefix", "scheme")
+    __slots__ = ("away", "host", "host_prefix", "let_in", "malformed", "manners", "met", "name", "prefix", "scheme")
 
     def __init__(self, name: str, scheme: str, host_prefix: bytes, manners: Manners) -> None:
         self.name = name  # of the host
@@ -446,7 +475,8 @@ class Origin:
         self.host_prefix = host_prefix
         self.prefix = keys.visits_of(host_prefix) + scheme.encode()  # of its visits
         self.manners = manners
-        self.away = False  # its partition is not ours
+        self.malformed = False  # no server can have its name
+        self.away = False  # nothing of it is queued here: its partition is not ours, or it is malformed
         self.met = False  # the host is certainly known
         self.let_in: bool | None = None  # by the limit of hosts of its domain; None: not asked yet
         self.host: HostQueue | None = None

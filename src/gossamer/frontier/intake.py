@@ -12,8 +12,10 @@ from gossamer.frontier.foreign import Foreign, Sent
 from gossamer.frontier.hosts import Origin
 from gossamer.frontier.parting import Group, Wanted, parted, taken
 from gossamer.frontier.recent import Recent
+from gossamer.frontier.review import BY_FORM
 from gossamer.frontier.roster import Roster
-from gossamer.model import Exclusion, Judgement, Reason
+from gossamer.model import Exclusion, Judgement, Reason, RequestOutcome, State
+from gossamer.model.post import plain
 from gossamer.model.url import split
 from gossamer.rules.policy import Policy
 from gossamer.rules.scope import Scope
@@ -23,6 +25,7 @@ _SURPLUS = 10_000  # entries that may stand twice, or half as many as there are
 MOST_REDIRECTS = 10  # one after the other
 _SOURCE_PRIORITY = 4  # of sitemaps: as pages have, so that the many of a large site do not keep its pages waiting
 _FIRST_SOURCE_PRIORITY = 2  # where depth is limited: what they list must not be found by a longer way before
+_READ_FOR_LINKS = frozenset({Exclusion.SITEMAP, Exclusion.FEED})
 _LEFT_OUT_AS_PAGE: frozenset[str] = frozenset(
     {Exclusion.SCOPE, Exclusion.INCLUDE, Reason.UNWANTED_TYPE}
 )  # and may be a sitemap all the same
@@ -43,8 +46,9 @@ class Intake:
         domain_hosts: DomainHosts | None,
         enqueue: Callable[[Origin, list[str], int], None],
         put: Callable[[Origin, list[str], int], None],
+        request: Callable[[Origin, str, bytes, int], None],
     ) -> None:
-        """`enqueue` counts what it puts into a queue, `put` does not."""
+        """`enqueue` counts what it puts into a queue, `put` does not; `request` is that of `Revisits`."""
         self.policy = policy
         self.waiting: list[Group] = []  # links to look up
         self._links = 0  # waiting
@@ -58,6 +62,7 @@ class Intake:
         self._domain_hosts = domain_hosts
         self._enqueue = enqueue
         self._put = put
+        self._request = request
         self.foreign = Foreign()
 
     def add(
@@ -91,7 +96,7 @@ class Intake:
             fresh, roster.origins, roster.origin, scope.max_url_length, scope.harmless_slashes
         )
         for each in away:
-            self._hand_over(*each)
+            self._turn_away(*each)
         if not visits:
             return
         counts, changes, forms_only = self._counts, self._changes, scope.forms_only
@@ -123,10 +128,8 @@ class Intake:
         reason: Judgement = "" if not depth or (is_plain and self._scope.forms_only) else self._scope.judge(url)
         if hops and hops & keys.HOPS > MOST_REDIRECTS:
             reason = reason or Exclusion.REDIRECTS
-        if domain_hosts is not None and not reason:
-            if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
-                origin.let_in = domain_hosts.lets_in(origin, not depth)
-            reason = "" if origin.let_in else Exclusion.DOMAIN_HOSTS
+        if domain_hosts is not None and not reason and not self._lets_in(domain_hosts, origin, depth):
+            reason = Exclusion.DOMAIN_HOSTS
         if reason:
             counts.excluded += 1
             changes[key] = keys.excluded_visit(depth, reason)
@@ -142,6 +145,27 @@ class Intake:
             self._enqueue(origin, [entry], priority)  # at once: from here on its host is a known one
         else:
             found.setdefault((origin, priority), []).append(entry)
+
+    @staticmethod
+    def _lets_in(domain_hosts: DomainHosts, origin: Origin, depth: int) -> bool:
+        """Whether the domain of a URL may have its host."""
+        if not origin.let_in and (origin.let_in is None or origin.host is not None or not depth):
+            origin.let_in = domain_hosts.lets_in(origin, not depth)
+        return origin.let_in
+
+    def judge_again(self, origin: Origin, url: str, path: str, depth: int, seed: bool) -> Judgement:
+        """Return what now speaks against a URL that was excluded, as far as that is known without a visit."""
+        if origin.malformed:
+            return Exclusion.HOST_NAME
+        if any(blocked.match(path) for blocked in origin.manners.blocked_paths):
+            return Exclusion.BLOCKLIST
+        if not seed and (reason := self._scope.judge(plain(url))):
+            return reason
+        if self._max_depth is not None and depth > self._max_depth:
+            return Exclusion.DEPTH
+        if self._domain_hosts is not None and not self._lets_in(self._domain_hosts, origin, depth):
+            return Exclusion.DOMAIN_HOSTS
+        return ""
 
     def ask(self, url: str, depth: int, priority: int, raises: bool) -> None:
         """Somebody asks for a URL. One that waits may come earlier (`raises`): it stands in two queues of its host
@@ -162,12 +186,63 @@ class Intake:
             self._counts.surplus += 1
             self._put(origin, [keys.pack_entry(known[1], 0, 0, origin.scheme, path)], priority)
 
+    def visit_again(self, url: str, priority: int, max_age: float, now: float) -> RequestOutcome | Exclusion | None:
+        """Queue a known URL to be visited again, unless what is stored of it is younger than `max_age` seconds. Return
+        what becomes of that. An exclusion says why it is not visited, REFUSED that its host is left as it shows the
+        pages of another one, and None that nothing is known of the URL.
+
+        What brought a response keeps its history. What never did, or was not wanted, is visited as if it were new, by
+        the rules that hold now.
+        """
+        self.resolve()
+        start, path = split(url)
+        origin = self._roster.origin(start)
+        key = origin.prefix + path.encode()
+        value = self._database.visit(key)
+        if value is None:
+            return None
+        visit = keys.read_visit(key, value)
+        if visit.waits:
+            return RequestOutcome.KNOWN
+        if visit.digest and max(now - visit.fetched_at, 0.0) < max_age:
+            return RequestOutcome.FRESH
+        if self.policy.blocks(url, origin.name):
+            return Exclusion.BLOCKLIST
+        if origin.manners.skips and self._roster.notes(origin.name).mirror_of:
+            return RequestOutcome.REFUSED
+        priority = priority & -keys.ASKED | self._priority(origin, url, priority % keys.ASKED)
+        if visit.state is State.FETCHED or visit.reason in _READ_FOR_LINKS:
+            self._request(origin, path, value, priority)
+            return RequestOutcome.AGAIN
+        if visit.reason == Exclusion.PURGED:
+            return Exclusion.PURGED
+        if visit.state is State.EXCLUDED:
+            seed = not visit.depth and visit.reason not in BY_FORM
+            if reason := self.judge_again(origin, url, path, visit.depth, seed):
+                return reason
+        if visit.reason == Reason.ROBOTS:
+            self._roster.ask_for_rules_again([origin])
+        if visit.due:
+            self._database.due[keys.due_key(visit.due, key)] = None
+        self._counts.dead -= visit.state is State.DEAD
+        self._counts.excluded -= visit.state is State.EXCLUDED
+        self._changes[key] = keys.queued_visit(visit.depth)
+        self._enqueue(origin, [keys.pack_entry(visit.depth, 0, 0, origin.scheme, path)], priority)
+        return RequestOutcome.AGAIN
+
     def _priority(self, origin: Origin, url: str, otherwise: int) -> int:
         """As the operator has it, by the patterns of URLs and hosts."""
         by_url, fixed = self.policy.urls, origin.manners.priority
         if by_url is not None:
             fixed = by_url.priority(url, fixed)
         return fixed if fixed >= 0 else otherwise
+
+    def _turn_away(self, origin: Origin, url: str, depth: int, priority: int, hops: int) -> None:
+        """Nothing of this origin is queued here."""
+        if origin.malformed and not self._roster.is_away(origin):
+            self.exclude(url, Exclusion.HOST_NAME, depth)
+        else:
+            self._hand_over(origin, url, depth, priority, hops)
 
     def _hand_over(self, origin: Origin, url: str, depth: int, priority: int, hops: int) -> None:
         """To whom it belongs, unless that one would not want it either. Of its seeds nothing is known here."""
@@ -176,21 +251,21 @@ class Intake:
         self.foreign.add(origin.host_prefix[:2], url, depth, priority, hops)
 
     def is_away(self, url: str) -> bool:
-        return self._roster.origin(split(url)[0]).away
+        return self._roster.is_away(self._roster.origin(split(url)[0]))
 
     def hand_over(self, urls: Iterable[str], depth: int, priority: int, marks: int = 0) -> None:
         """To their owners, though they could be visited here."""
         for url in urls:
             self._hand_over(self._roster.origin(split(url)[0]), url, depth, priority, marks)
 
-    def exclude(self, url: str, reason: Exclusion | Reason) -> bool:
+    def exclude(self, url: str, reason: Exclusion | Reason, depth: int = 0) -> bool:
         """It does not belong, and that is to be known. Whether nothing was known of it."""
         key = self._roster.key_of(url)
         if self._database.visit(key) is not None:
             return False
         self._counts.urls += 1
         self._counts.excluded += 1
-        self._changes[key] = keys.excluded_visit(0, reason)
+        self._changes[key] = keys.excluded_visit(depth, reason)
         return True
 
     def unknown(self, urls: list[str], depth: int) -> int:
@@ -198,7 +273,8 @@ class Intake:
         if self._max_depth is not None and depth > self._max_depth:
             return 0
         judge, changes = self._scope.judge, self._changes
-        found = [self._roster.key_of(url) for url in urls if not judge(url) and not self.is_away(url)]
+        origin = self._roster.origin
+        found = [self._roster.key_of(url) for url in urls if not judge(url) and not origin(split(url)[0]).away]
         if not found:
             return 0
         known = zip(found, self._database.known(found), strict=True)
@@ -228,6 +304,8 @@ class Intake:
         else:
             return
         reason = Exclusion.REDIRECTS if hops > MOST_REDIRECTS else self._scope.judge_source(url)
+        if origin.malformed:
+            reason = Exclusion.HOST_NAME
         if reason:
             self._counts.excluded += 1
             self._changes[key] = keys.excluded_visit(depth, reason)

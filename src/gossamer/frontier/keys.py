@@ -25,6 +25,7 @@ which RocksDB's prefix compression takes off (K6, P6).
 from __future__ import annotations
 
 import struct
+from collections.abc import Container
 from zlib import crc32
 
 import msgspec
@@ -58,6 +59,7 @@ _EXPIRES = struct.Struct("<d")
 _INDEX = struct.Struct(">2sBII")
 
 META = b"\xff\xffm"
+JUDGED = "judged "  # before a partition's number, in the notes: the rules by which what is excluded there was judged
 TAKING = META + b"taking "
 COMES, GOES = b"in", b"out"  # what is there of a partition not all of which is: the counts have it not yet, or still
 INDEX = b"\xff\xfe"
@@ -80,6 +82,17 @@ def taking_key(partition: int) -> bytes:
 def taking_prefix(key: bytes) -> bytes:
     """Of the partition that such a key is about."""
     return partition_prefix(int(key[len(TAKING) :]))
+
+
+def judged_name(partition: bytes) -> str:
+    """The name of the note that says by which rules a partition was judged."""
+    return f"{JUDGED}{int.from_bytes(partition, 'big')}"
+
+
+def judged_partition(name: str) -> int | None:
+    """The partition that a note of this name is about, if it is such a note."""
+    number = name.removeprefix(JUDGED) if name.startswith(JUDGED) else ""
+    return int(number) if number.isdecimal() and len(number) <= 5 else None
 
 
 # -- visits --------------------------------------------------------------------------------------------------------
@@ -224,7 +237,12 @@ def read_outcome(outcome: bytes) -> tuple[State, int, int, str]:
 
 def left_out(value: bytes) -> str:
     """Why a visit is excluded; empty when it is not."""
-    return value[HISTORY.size :].partition(b"\0")[0].decode() if value[0] == State.EXCLUDED else ""
+    return reason_of(value) if value[0] == State.EXCLUDED else ""
+
+
+def reason_of(value: bytes) -> str:
+    """Why a visit has ended as it did, or waits."""
+    return value[HISTORY.size :].partition(b"\0")[0].decode()
 
 
 # -- hosts ---------------------------------------------------------------------------------------------------------
@@ -264,16 +282,26 @@ SOURCE = 0x20  # a sitemap, to be read for links
 LISTED = 0x40  # named by a sitemap index: it names no others
 REVISIT = 0x80  # it was visited before
 POST = 0x100  # a form to be sent
+REQUESTED = SUSPECT  # beside REVISIT: somebody has asked for this visit; where it was found is of no interest any more
 
 
-def is_revisit(packed: str) -> bool:
-    return bool((ord(packed[2]) - DEPTH_0) & REVISIT)
+def revisits_in(entries: list[str]) -> tuple[int, int]:
+    """Return how many of these entries are of URLs that were visited before, and how many of those were asked for."""
+    marks = [ord(entry[2]) - DEPTH_0 for entry in entries if entry and not entry.isascii()]
+    revisits = [mark for mark in marks if mark & REVISIT]
+    return len(revisits), sum(bool(mark & REQUESTED) for mark in revisits)
+
+
+def is_requested(value: bytes, hops: int) -> bool:
+    """Return whether a visit waits to be made again because somebody has asked for it, by its record and its entry."""
+    return bool(hops & REVISIT and hops & REQUESTED) and has_again(value) and not due_of(value)
 
 
 def read_marks(visit: Visit, hops: int) -> None:
     """Put what the third number of its entry says into a visit."""
     visit.hops = hops & HOPS
-    visit.suspect, visit.source, visit.listed = bool(hops & SUSPECT), bool(hops & SOURCE), bool(hops & LISTED)
+    visit.suspect = bool(hops & SUSPECT) and not hops & REVISIT
+    visit.source, visit.listed = bool(hops & SOURCE), bool(hops & LISTED)
     if hops & POST:
         visit.method = Method.POST
 
@@ -314,6 +342,16 @@ def indexed_priority(key: bytes) -> int:
 
 def indexed_host(key: bytes) -> str:
     return unreversed_host(key[_INDEX.size :].decode())
+
+
+def is_indexed_of(key: bytes, domains: Container[bytes]) -> bool:
+    """Return whether the host at this place of the index is below one of these domains, which are reversed."""
+    name = key[_INDEX.size :]
+    while name:
+        if name in domains:
+            return True
+        name = name.rpartition(b".")[0]
+    return False
 
 
 def pack_robots(expires: float, rules: bytes) -> bytes:

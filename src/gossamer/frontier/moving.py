@@ -59,6 +59,8 @@ class Moving:
 
     def partition_of(self, name: str) -> int | None:
         """To which partition a note belongs; None: it is the agent's own."""
+        if (partition := keys.judged_partition(name)) is not None:
+            return partition
         host = self._about(name)
         return None if host is None else int.from_bytes(self._roster.prefix(host)[:2], "big")
 

@@ -11,10 +11,7 @@ from gossamer.rules.yields import Barren
 _PAYLOAD = struct.Struct("<d?8s")
 
 AGREE = 24
-"""Pages that a host must have in common with another one to be its mirror."""
-
-_AGREE_FOR_EACH_THAT_DIFFERS = 4  # pages change between two visits
-_MOST_TWINS = 4  # hosts that one is compared with
+"""Pages that a host must have in common with another one to be its mirror, and as many more for each that differs."""
 
 
 class Payload(msgspec.Struct, gc=False):
@@ -52,7 +49,6 @@ class Notes(msgspec.Struct):
     """What a host was found to repeat, and why it failed, kept across restarts. Most hosts have none."""
 
     mirror_of: str = ""
-    agree: int = 0  # pages that were the same on both hosts when it was found
     barren: dict[str, Barren] = {}  # by place
     front: str = ""  # the host whose front page is the same as its own, and was there first
     trouble: str = ""  # the reason of its last failure
@@ -62,22 +58,13 @@ read_notes = msgspec.msgpack.Decoder(Notes).decode
 pack_notes = msgspec.msgpack.Encoder().encode
 
 
-class Twins:
-    """Hosts whose pages were seen under the same paths on this one, and how often the pages agreed and differed.
+class Likeness(msgspec.Struct, gc=False):
+    """How many pages two hosts have under the same paths that are the same, and that are not."""
 
-    Invariant: at most _MOST_TWINS hosts are compared with.
-    """
+    agree: int = 0
+    differ: int = 0
 
-    __slots__ = ("counts",)
-
-    def __init__(self) -> None:
-        self.counts: dict[str, tuple[int, int]] = {}
-
-    def compared(self, other: str, same: bool) -> bool:
-        """A page of the same path was the same on both hosts, or was not; true when this makes the host a mirror."""
-        if other not in self.counts and len(self.counts) >= _MOST_TWINS:
-            return False
-        agree, differ = self.counts.get(other, (0, 0))
-        agree, differ = agree + same, differ + (not same)
-        self.counts[other] = agree, differ
-        return agree >= AGREE and agree >= _AGREE_FOR_EACH_THAT_DIFFERS * differ
+    @property
+    def is_whole(self) -> bool:
+        """Whether one of the two is a mirror, as far as these pages say."""
+        return self.agree >= AGREE * (1 + self.differ)

@@ -8,11 +8,10 @@ of a request is as durable as its place in the queue, and a crawl without applic
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from heapq import heappop
 from typing import Final
 
 from gossamer.frontier import keys
-from gossamer.frontier.hosts import ROBOTS, HostQueue, Level, Place
+from gossamer.frontier.hosts import ROBOTS, HostQueue, Level
 from gossamer.frontier.schedule import A_LOWER_LEVEL_EVERY, Schedule
 from gossamer.model import Visit
 
@@ -94,8 +93,8 @@ class SharedSchedule(Schedule):
         self._first = self._first_of
         self.next_level = self._next_level
 
-    def begin(self, host: HostQueue) -> None:
-        super().begin(host)
+    def begin(self, host: HostQueue, now: float) -> None:
+        super().begin(host, now)
         if ROBOTS not in host.leased:  # which is nobody's
             self._shares.started(host.party)
 
@@ -128,23 +127,12 @@ class SharedSchedule(Schedule):
         level = found[party][0]
         return level.priority | (party << keys.PARTY_BITS), level.next_number
 
-    def _pop(self) -> HostQueue | None:
-        levels: dict[int, list[int]] = {}
-        for key in sorted(self._ready):
-            levels.setdefault(key >> keys.PARTY_BITS, []).append(key)
-        order = levels[self._shares.next(levels)]
-        self._picks += 1
-        turn, rest = divmod(self._picks, A_LOWER_LEVEL_EVERY)
-        key = order[0] if rest or len(order) == 1 else order[1 + turn % (len(order) - 1)]
-        heap = self._ready[key]
-        place = heappop(heap)
-        host = self._ready_hosts.pop(place)
-        if not heap:
-            del self._ready[key]
-        if host.place is not Place.READY or host.spot != place:  # as in the schedule that has no shares
-            return None
-        self._no_longer_ready(host)
-        return host
+    def _choose(self, levels: Iterable[int], picks: int) -> int:
+        """Return the priority whose turn it is: of the party that is furthest behind."""
+        parties: dict[int, list[int]] = {}
+        for key in levels:
+            parties.setdefault(key >> keys.PARTY_BITS, []).append(key)
+        return super()._choose(parties[self._shares.next(parties)], picks)
 
 
 def _waiting(host: HostQueue) -> dict[int, list[Level]]:

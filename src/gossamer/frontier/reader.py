@@ -13,7 +13,7 @@ from gossamer.config import FreshConfig
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts, territory_of
 from gossamer.frontier.database import ReadOnlyDatabase
-from gossamer.frontier.hosts import FIRST, Chunk
+from gossamer.frontier.hosts import Chunk
 from gossamer.frontier.intervals import KEPT, Kept, read_kept
 from gossamer.frontier.notes import Notes, read_notes
 from gossamer.frontier.outlook import Circumstances, HostEstimate, Outlook, estimate, outlook
@@ -44,6 +44,8 @@ class HostView(msgspec.Struct):
     robots_failing: float = 0.0  # since when its robots.txt cannot be had
     revisits: int = 0  # of those queued: were visited before, and are due
     aside: int = 0  # of those queued: are not visited, while repetitions are skipped
+    domain_delay: float = 0.0  # seconds from a visit to it to the next one to a host of its domain
+    address_delay: float = 0.0  # the same for its address
 
     @property
     def new(self) -> int:
@@ -59,6 +61,7 @@ class Waiting(msgspec.Struct):
     tries: int  # that failed
     suspect: bool  # found on a page that brought nothing new
     source: bool  # a sitemap
+    requested: bool = False  # it was visited before, and somebody has asked for it
 
     @property
     def aside(self) -> bool:
@@ -110,10 +113,10 @@ def _facts(prefix: int, rows: Iterable[tuple[bytes, bytes]], wanted: str = "") -
             if wanted and facts.waiting is None:
                 facts.waiting = _found(chunk, wanted, rest[0], facts.queued)
             facts.queued += chunk.left
-            if rest[0] == FIRST:
-                facts.revisits += sum(keys.is_revisit(entry) for entry in chunk.entries if entry)
-            elif rest[0] == keys.ASIDE:
+            if rest[0] == keys.ASIDE:
                 facts.aside += chunk.left
+            elif not value.isascii():
+                facts.revisits += keys.revisits_in(chunk.entries)[0]
         elif kind == keys.NOTES:
             facts.notes = read_notes(value)
         elif kind == keys.ROBOTS:
@@ -127,7 +130,9 @@ def _found(chunk: Chunk, wanted: str, priority: int, before: int) -> Waiting | N
         if entry.endswith(wanted):
             _, tries, hops, scheme, path = keys.read_entry(entry)
             if scheme + path == wanted:
-                return Waiting(priority, before + place, tries, bool(hops & keys.SUSPECT), bool(hops & keys.SOURCE))
+                again, source = bool(hops & keys.REVISIT), bool(hops & keys.SOURCE)
+                marked = bool(hops & keys.SUSPECT)  # of a known URL: REQUESTED
+                return Waiting(priority, before + place, tries, marked and not again, source, marked and again)
     return None
 
 
@@ -137,6 +142,7 @@ class FrontierReader:
     def __init__(self, path: Path, scratch: Path) -> None:
         self._database = ReadOnlyDatabase(path, scratch)
         self.hidden: frozenset[int] = frozenset()  # partitions that are here, and of which others know more
+        self._troubled = b"", ""  # the host that was asked about last, and the reason why it does not answer
 
     def meta(self, name: str) -> bytes | None:
         return self._database.visit(keys.META + name.encode())
@@ -175,7 +181,12 @@ class FrontierReader:
         for partition in self._partitions(partitions):
             for key, value in self._database.scan_visits(partition + b"v"):
                 if state is None or value[0] == state:
-                    yield keys.read_visit(key, value)
+                    yield self._read(key, value)
+
+    def judged_by(self, host: str) -> dict[str, int]:
+        """The numbers of the rules by which what is excluded on a host was judged; below zero it is doubted."""
+        note = self.meta(f"{keys.JUDGED}{self._partition(host)}")
+        return {} if note is None else msgspec.msgpack.decode(note, type=dict[str, int])
 
     def holds(self, partition: int) -> bool:
         """Whether there is a visit of this partition."""
@@ -191,7 +202,7 @@ class FrontierReader:
         packed: Counter[bytes] = Counter()
         for partition in self._partitions(partitions):
             rows = self._database.scan_visits(partition + b"v")
-            packed.update(keys.outcome_of(value) for _, value in rows)
+            packed.update(keys.outcome_of(value) if value[0] else self._waits(key, value) for key, value in rows)
         return Counter({keys.read_outcome(outcome): count for outcome, count in packed.items()})
 
     def visit(self, url: str) -> VisitRecord | None:
@@ -199,7 +210,28 @@ class FrontierReader:
             return None
         key = self._key(url)
         value = self._database.visit(key)
-        return None if value is None else keys.read_visit(key, value)
+        return None if value is None else self._read(key, value)
+
+    def _read(self, key: bytes, value: bytes) -> VisitRecord:
+        """A visit. One that waits has the reason of its host's last fault, if that does not answer."""
+        visit = keys.read_visit(key, value)
+        if visit.state is not State.QUEUED or visit.reason:
+            return visit
+        trouble = self._trouble(key)
+        return msgspec.structs.replace(visit, reason=trouble) if trouble else visit
+
+    def _waits(self, key: bytes, value: bytes) -> bytes:
+        """The outcome of a visit that waits, as `keys.outcome_of`, with the reason of its host's last fault."""
+        return b"%b\0\0%b" % (value[:2], (keys.reason_of(value) or self._trouble(key)).encode())
+
+    def _trouble(self, key: bytes) -> str:
+        """Why the host of a visit does not answer; empty if it does."""
+        prefix = key[:2] + key[3 : key.index(b"\0", 3) + 1]
+        if self._troubled[0] != prefix:
+            record = keys.HostRecord.unpack(self._database.host(prefix + keys.RECORD) or b"")
+            notes = self._database.host(prefix + keys.NOTES) if record.failures else None
+            self._troubled = prefix, read_notes(notes).trouble if notes else ""
+        return self._troubled[1]
 
     def _key(self, url: str) -> bytes:
         origin, path = split(url)
@@ -259,13 +291,15 @@ class FrontierReader:
             record.robots_failing,
             facts.revisits,
             facts.aside,
+            manners.domain_pause(record.crawl_delay),
+            manners.address_pause(record.crawl_delay),
         )
         return view, read_rules(rules)[0] if rules else None, facts.waiting
 
     def visits_of(self, name: str) -> Iterator[VisitRecord]:
         """All visits of a host, by their paths."""
         for key, value in self._database.scan_visits(keys.visits_of(self._prefix(name))):
-            yield keys.read_visit(key, value)
+            yield self._read(key, value)
 
     def hosts(self) -> Iterator[HostCounts]:
         """Every host, in no order that means anything."""
@@ -295,6 +329,7 @@ class FrontierReader:
 
     def refresh(self) -> None:
         """From here on as of the newest commit."""
+        self._troubled = b"", ""
         self._database.refresh()
 
     def close(self) -> None:

@@ -148,7 +148,7 @@ class Revisits:
         return found
 
     def _allowed(self, now: float, busy: bool) -> int:
-        most = min(_AT_ONCE, _MOST_WAITING - self._counts.revisits)
+        most = min(_AT_ONCE, _MOST_WAITING - (self._counts.revisits - self._counts.requested))
         if busy and self._config.revisit_share < 1:
             most = min(most, int(self._credit))
         rate = self._config.revisit_rate
@@ -177,13 +177,28 @@ class Revisits:
         if slot > now + _AHEAD:
             self._put(key, value, slot, now, _IN_TURN)
             return
-        self._database.visits[key] = keys.with_due(value, 0)
-        marks = keys.REVISIT | (keys.SOURCE if before.reason == Exclusion.SITEMAP else 0)
         if busy:
             self._credit = max(self._credit - 1, 0.0)
         self._saved = max(self._saved - 1, 0.0)
-        entry = keys.pack_entry(visit.depth, 0, marks, page.origin.scheme, page.path)
-        self._enqueue(page.origin, [entry], FIRST)
+        self._queue(page.origin, page.path, key, value, FIRST)
+
+    def request(self, origin: Origin, path: str, value: bytes, priority: int) -> None:
+        """Queue a URL that was visited before because somebody asks for it, whatever was planned for it. `value` is its
+        record, which says that it does not wait in the queue already.
+        """
+        key = origin.prefix + path.encode()
+        if keys.has_again(value):
+            self._database.due[keys.due_key(keys.due_of(value), key)] = None
+        else:
+            value = keys.with_again(value, keys.pack_again(0, Seen().pack(), 0, 0, 0, 0))
+        self._counts.requested += 1
+        self._queue(origin, path, key, value, priority, keys.REQUESTED)
+
+    def _queue(self, origin: Origin, path: str, key: bytes, value: bytes, priority: int, marks: int = 0) -> None:
+        self._database.visits[key] = keys.with_due(value, 0)
+        source = keys.SOURCE if keys.left_out(value) == Exclusion.SITEMAP else 0
+        entry = keys.pack_entry(value[1], 0, keys.REVISIT | source | marks, origin.scheme, path)
+        self._enqueue(origin, [entry], priority)
 
     def _slot(self, host: HostQueue | None, now: float, has_one: bool) -> float:
         """When a host can be visited again for what is due: as often as its delay and what is new there allow, after
@@ -231,11 +246,13 @@ class Revisits:
         """What a visit in hand has found is of no use: its record is no longer the one that it was made for."""
         return self._waiting(key) is None
 
-    def ask_with(self, host: HostQueue, before: Before) -> tuple[bytes, bytes]:
-        """With which validators a page is asked for."""
-        if before.missing or not 200 <= before.status < 300:
+    def ask_with(self, host: HostQueue, before: Before, requested: bool) -> tuple[bytes, bytes]:
+        """Return the validators to ask for a page with. A page whose copy another agent has stored is asked for without
+        any, so that this agent has a copy of its own afterwards: the other one may be lost with its disk.
+        """
+        if before.missing or before.stored is None or not 200 <= before.status < 300:
             return b"", b""
-        return self._intervals.of(host).trust.ask_with(before.validators, before.unchanged)
+        return self._intervals.of(host).trust.ask_with(before.validators, before.unchanged, requested)
 
     def settled(
         self, host: HostQueue, key: bytes, visit: Visit, found: Found, now: float, validators: tuple[bytes, bytes]

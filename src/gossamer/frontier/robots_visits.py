@@ -9,6 +9,7 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.hosts import ROBOTS, Entry, HostQueue
 from gossamer.frontier.roster import Roster
 from gossamer.frontier.rulebook import pack_rules
+from gossamer.frontier.schedule import Schedule
 from gossamer.model import Reason, Visit
 from gossamer.model.url import host_of
 from gossamer.rules.policy import Policy
@@ -27,12 +28,14 @@ class RobotsVisits:
         self,
         database: Database,
         roster: Roster,
+        schedule: Schedule,
         back_off: Callable[[HostQueue, int, float], None],
         put_off: Callable[[HostQueue, float], None],
     ) -> None:
         """`back_off` makes a host rest after failures, `put_off` tells the schedule of a later turn."""
         self._database = database
         self._roster = roster
+        self._schedule = schedule
         self._back_off = back_off
         self._put_off = put_off
 
@@ -50,6 +53,8 @@ class RobotsVisits:
             host.robots_at[scheme] = (url, redirects, turn)
             if not turn or turn > now:
                 return None
+            if (other := self._roster.hosts.get(name)) is not None:
+                self._schedule.rest_besides(host, other, now)
         host.leased[ROBOTS] = Entry(0, ROBOTS, 0, 0, 0, scheme, "/robots.txt")
         depth = first.depth + bool(first.hops & keys.SOURCE)
         return Visit(url, host.name, depth, 0, ROBOTS, redirects, robots=True)
@@ -74,20 +79,25 @@ class RobotsVisits:
             other.due = turn + other.delay
             self._roster.touch(other)
             self._put_off(other, now)
-        host.due = turn
-        return turn
+        host.due = max(turn, self._schedule.due_besides(host, other))
+        return host.due
 
-    def settle(self, host: HostQueue, robots: Robots | None, now: float, seconds: float, expires: float) -> None:
+    def settle(
+        self, host: HostQueue, found: Robots | Reason, now: float, seconds: float, expires: float, failures: int = 1
+    ) -> None:
+        """`found` are the rules, or why they could not be had; then a host that has so many failures has that many."""
         entry = host.leased.pop(ROBOTS)
         host.robots_at.pop(entry.scheme, None)
-        if robots is None:
+        if isinstance(found, Reason):
             robots = self._in_place_of(host, entry.scheme, now)
             expires = min(expires, now + _ASK_AGAIN)
         else:
+            robots = found
             host.robots_failing = 0.0
         if robots is None:
-            host.fails(Reason.ROBOTS_UNREACHABLE)
-            host.failures += 1
+            assert isinstance(found, Reason)
+            host.fails(found)
+            host.failures = max(host.failures + 1, failures)
             self._back_off(host, host.failures, now)
         else:
             rules = host.robots[entry.scheme] = (robots, expires)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
-from gossamer.frontier.database import Database
+from gossamer.frontier.database import Changes, Database
 from gossamer.frontier.host_freshness import HostFreshness
 from gossamer.frontier.hosts import Chunk, HostQueue, Level, Origin, Place, append
 from gossamer.frontier.notes import Notes, pack_notes, read_notes
@@ -14,13 +15,16 @@ from gossamer.frontier.recent import Recent
 from gossamer.frontier.rulebook import read_rules
 from gossamer.frontier.schedule import Schedule
 from gossamer.frontier.share import Share
-from gossamer.model.domain import registered_domain
+from gossamer.model import Exclusion
+from gossamer.model.domain import registered_domain, reversed_host, wrong_name
 from gossamer.model.url import host_of, split
 from gossamer.rules.policy import Policy
+from gossamer.rules.yields import REPEATS
 
 _SOON = 30.0  # seconds: a host that rests longer need not be in memory
 _LOOKED_AT = 2000  # places of the index at a time
 _LOOK_AGAIN = 5.0  # seconds after the whole index held nobody to call
+_LOOK_LATER = _SOON / 2  # the same where hosts of domains were passed by of which memory has enough for _SOON
 _KEPT = 0.8  # share of the limit that an eviction leaves
 _CROWDED = 1.25  # share of the limit that is never exceeded by calling hosts, only until the next commit
 _URGENT = 4  # priorities before this one get their host into memory even when that is full, up to twice the limit
@@ -56,6 +60,7 @@ class Roster:
         self.origins: dict[str, Origin] = {}
         self.now = opened  # as far as is known here
         self.on_disk = self.busy = counts.queued + counts.revisits > 0
+        self.address_of: Callable[[str], str] = lambda _: ""
         self._database = database
         self._changes = database.hosts
         self._schedule = schedule
@@ -87,7 +92,8 @@ class Roster:
         scheme = keys.SCHEMES[text.partition(":")[0]]
         prefix = self._prefix(name, registered_domain(name)) if host is None else host.prefix
         found = self.origins[text] = Origin(name, scheme, prefix, self._policy.manners(name))
-        found.away = self._share.is_away(prefix)
+        found.malformed = wrong_name(name) != ""
+        found.away = found.malformed or self._share.is_away(prefix)
         if host is not None:
             self._belongs(found, host)
         return found
@@ -104,6 +110,10 @@ class Roster:
         """Of the visit to a normalised URL."""
         start, path = split(url)
         return self.origin(start).prefix + path.encode()
+
+    def is_away(self, origin: Origin) -> bool:
+        """Whether it is in a partition of another agent's."""
+        return self._share.is_away(origin.host_prefix)
 
     def is_ours(self, url: str) -> bool:
         """Whether it is in a partition that no other agent has."""
@@ -182,7 +192,10 @@ class Roster:
         for priority, chunks in self._late.pop(prefix, {}).items():
             host.level(priority).put_late(chunks)
             self.touch(host)
+        host.address = self.address_of(name)
         self._schedule.group(host)
+        if self._share.divided:
+            self._schedule.rest_since(host, *self._share.rested(prefix, 0.0))
         for scheme in keys.SCHEMES:
             origin = self.origins.get(f"{scheme}://{name}")
             if origin is not None:
@@ -269,6 +282,44 @@ class Roster:
             self._opened = before
         return revived
 
+    def ask_for_rules_again(self, origins: Iterable[Origin]) -> None:
+        """Have the robots.txt of these asked for before their next pages. Until it can be had, the rules known hold."""
+        changes: Changes = {}
+        for origin in origins:
+            key = origin.host_prefix + keys.ROBOTS + origin.scheme.encode()
+            stored = self._database.host(key)
+            if stored is not None and keys.read_robots(stored)[0]:
+                changes[key] = keys.pack_robots(0.0, keys.read_robots(stored)[1])
+            known = self.hosts[origin.name].robots if origin.name in self.hosts else {}
+            if origin.scheme in known:
+                known[origin.scheme] = (known[origin.scheme][0], 0.0)
+        if changes:
+            self._changes.update(changes)
+            self._database.write({}, changes, {})  # at once: a host that comes from disk has what was written
+
+    def left(self) -> dict[str, int]:
+        """Count the hosts that have URLs waiting, by why nothing can be visited: the reason of their last fault,
+        `blocklist`, or `repeats`. What is on disk is as of the last commit.
+        """
+        names = {name for name, host in self.hosts.items() if not all(level.empty for level in host.levels.values())}
+        names |= {keys.host_of_prefix(prefix) for prefix in self._late}
+        for key, _ in self._database.scan_hosts(keys.INDEX, keys.INDEX):
+            name = keys.indexed_host(key)
+            if name not in self.hosts and not self._share.is_away(self.prefix(name)):
+                names.add(name)
+        return Counter(map(self._why_left, names))
+
+    def _why_left(self, name: str) -> str:
+        if self._policy.manners(name).blocked:
+            return Exclusion.BLOCKLIST
+        host = self.hosts.get(name)
+        if host is None:
+            stored = self._database.host(self.prefix(name) + keys.RECORD)
+            failures = keys.HostRecord.unpack(stored or b"").failures
+        else:
+            failures = host.failures
+        return self.notes(name).trouble if failures else REPEATS
+
     def change_policy(self, policy: Policy) -> list[HostQueue]:
         """Gives the hosts in memory; each has its new manners."""
         self._policy = policy
@@ -287,7 +338,7 @@ class Roster:
         """
         for origin in self.origins.values():
             if origin.host_prefix[:2] == partition:
-                origin.away, origin.met, origin.let_in = False, False, None
+                origin.away, origin.met, origin.let_in = origin.malformed, False, None
         self._somebody_waits()
         found = [host for host in self.hosts.values() if host.prefix[:2] == partition]
         for host in found:
@@ -324,8 +375,18 @@ class Roster:
         found: list[HostQueue] = []
         if self._cursor == keys.INDEX:
             self._left = self._left_up = self._again = False
+        busy = self._schedule.busy(_SOON)  # enough hosts of these domains and addresses wait in memory
+        domains = {reversed_host(name[2:]).encode() for name in busy if name[0] == "d"}
+        addresses = {name[2:] for name in busy if name[0] == "a"}
         for looked_at, (key, _) in enumerate(self._database.scan_hosts(self._cursor, keys.INDEX), 1):
             self._cursor = key + b"\0"
+            if (
+                busy
+                and looked_at < _LOOKED_AT
+                and (keys.is_indexed_of(key, domains) or self.address_of(keys.indexed_host(key)) in addresses)
+            ):
+                self._left = self._left_up = True
+                continue
             if keys.indexed_priority(key) == keys.ASIDE and self._policy.skips_everywhere:
                 self._left = True  # and so are all of this priority
                 self._cursor = keys.index_start(keys.ASIDE + 1)
@@ -341,7 +402,7 @@ class Roster:
         self.on_disk = self._left or self._again or bool(self._late)
         self.busy = self._left_up or self._again or bool(self._late)
         if not found:
-            self._look_again = now + _LOOK_AGAIN
+            self._look_again = now + (_LOOK_LATER if busy else _LOOK_AGAIN)
         return found
 
     def call_asked(self, most: int) -> list[HostQueue]:
@@ -444,8 +505,10 @@ class Roster:
             self._forget_origins()
 
     def _evict(self, now: float) -> None:
-        """Idle hosts, then those that rest for long; others only when there are more than allowed, newest first."""
-        idle, resting, others = [], [], []
+        """Idle hosts, then those that wait or rest for long; others only when there are more than allowed, newest
+        first.
+        """
+        idle, resting, others = [], self._schedule.surplus(_SOON), []
         for host in self.hosts.values():
             if host.leased or host.place is Place.HELD:
                 continue

@@ -274,6 +274,10 @@ class Settling:
         """A leased visit that was broken off; it waits as before. The server may have seen it, so its host rests."""
         host = self._roster.hosts[visit.host]
         host.due = max(host.due, now + host.delay)
+        self.take_back(host, visit, now)
+
+    def take_back(self, host: HostQueue, visit: Visit, now: float) -> None:
+        """Let a leased visit wait as before."""
         entry = host.leased.pop(visit.number)
         if not visit.robots:
             host.level(entry.priority).put_back(entry)
@@ -290,6 +294,7 @@ class Settling:
         host.levels[entry.priority].settle(entry)
         if entry.hops & keys.REVISIT:
             self._counts.revisits -= 1
+            self._counts.requested -= bool(entry.hops & keys.REQUESTED)
         else:
             self._counts.queued -= 1
         if entry.priority == keys.ASIDE:
@@ -332,8 +337,7 @@ class Settling:
             self.pattern_pages.end(visit.url, stored=False)
         self._schedule.end(host, now)
         if address and address != host.address and not host.leased:
-            host.address = address
-            self._schedule.group(host)
+            self._schedule.locate(host, address, now)
         if not host.dirty:
             self._roster.touch(host)
         self.offer(host, now)

@@ -6,7 +6,7 @@ import msgspec
 
 from gossamer.frontier import keys
 from gossamer.frontier.counts import Counts
-from gossamer.frontier.hosts import FIRST, Chunk
+from gossamer.frontier.hosts import Chunk
 from gossamer.model import Exclusion, State
 from gossamer.rules.url_rules import UrlRules
 
@@ -24,6 +24,7 @@ class Totals(msgspec.Struct):
     hosts: int = 0
     aside: int = 0
     revisits: int = 0
+    requested: int = 0
     pattern_pages: dict[str, int] = {}
 
     def add_to(self, counts: Counts, sign: int = 1) -> None:
@@ -36,6 +37,7 @@ class Totals(msgspec.Struct):
         counts.hosts += sign * self.hosts
         counts.aside += sign * self.aside
         counts.revisits += sign * self.revisits
+        counts.requested += sign * self.requested
         for pattern, pages in self.pattern_pages.items():
             # Pages from before there was a cap were not counted.
             counts.pattern_pages[pattern] = max(counts.pattern_pages.get(pattern, 0) + sign * pages, 0)
@@ -96,13 +98,15 @@ class Tally:
             return None
         priority, number = key[cut + 1], keys.number_of(key)
         self.number = max(self.number, number)
-        if priority in (FIRST, keys.ASIDE):
+        if priority == keys.ASIDE or not value.isascii():  # the mark of a visit that is made again is not
             chunk = Chunk(number, keys.read_chunk(value), stored=True)
             chunk.forget(*self._settled.get(priority, (0, [])))
             if priority == keys.ASIDE:
                 self._totals.aside += chunk.left
             else:
-                self._totals.revisits += sum(keys.is_revisit(entry) for entry in chunk.entries if entry)
+                revisits, requested = keys.revisits_in(chunk.entries)
+                self._totals.revisits += revisits
+                self._totals.requested += requested
         index = keys.index_key(priority, keys.epoch(number), key[:cut])
         if index == self._indexed:
             return None

@@ -66,7 +66,7 @@ try:
     _turns.bind(
         {each.__name__: each for each in _CLASSES},
         {
-            "idle": Place.IDLE, "ready": Place.READY, "waiting": Place.WAITING, "held": Place.HELD,
+            "idle": Place.IDLE, "ready": Place.READY, "waiting": Place.WAITING,
             "fetched": State.FETCHED, "busy": BUSY, "pack_page": keys.pack_page, "heappush": heappush,
             "heappop": heappop, "scheme_starts": {code: f"{name}://" for code, name in keys.SCHEME_NAMES.items()},
             "robots": ROBOTS, "aside": keys.ASIDE,

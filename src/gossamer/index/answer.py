@@ -21,6 +21,18 @@ class Hit(msgspec.Struct):
     why: list[tuple[str, float]] = []  # what the score is made of
 
 
+class FoundDomain(msgspec.Struct):
+    """A domain with results: `pages` of it and all below it, on so many `hosts`, `own` of the host of that very name.
+    `domains` are the largest directly below it.
+    """
+
+    name: str
+    hosts: int
+    pages: int
+    own: int = 0
+    domains: list[FoundDomain] = []
+
+
 class Answer(msgspec.Struct):
     """`total` and `facets` count the results that all pages of the answer have together; if more than 10,000 pages
     match, those count as well for which another with the same payload is shown. `next` is the cursor of what follows,
@@ -33,6 +45,7 @@ class Answer(msgspec.Struct):
     seconds: float
     query: str  # as it was understood
     facets: dict[str, list[tuple[str, int]]]  # site, language, date
+    domains: list[FoundDomain] = []  # where they were asked for
 
 
 class IndexSize(msgspec.Struct):

@@ -9,7 +9,7 @@ from tantivy import DocAddress, Occur, Query
 
 from gossamer.index.answer import Hit
 from gossamer.index.cursor import Place
-from gossamer.index.facets import Facets, count_facets
+from gossamer.index.facets import Counted, count_facets
 from gossamer.index.hidden import MOST_COUNTED, Outdated, copies, without
 from gossamer.index.matching import is_scored, words_sought
 from gossamer.index.query import And
@@ -38,15 +38,15 @@ class Asked:
         self._scored = is_scored(tree)
         self._marker = Marker(words_sought(tree))
 
-    def counted(self, now: float) -> tuple[int, Facets]:
+    def counted(self, now: float, many_hosts: bool) -> Counted:
         """How many results there are, and how they are spread."""
         matches = {at: (self.snapshots[at], query) for at, query in self._filters.items()}
-        counted = count_facets(list(matches.values()), now)
-        others = copies(matches) if counted[0] <= MOST_COUNTED else {}
+        counted = count_facets(list(matches.values()), now, many_hosts)
+        others = copies(matches) if counted.total <= MOST_COUNTED else {}
         if not others:
             return counted
         shown = [(snapshot, without(query, others.get(at))) for at, (snapshot, query) in matches.items()]
-        return count_facets(shown, now)
+        return count_facets(shown, now, many_hosts)
 
     def page(self, places: list[Place], limit: int) -> tuple[list[Hit], list[Place]]:
         """The results from `places` on, and where those behind them begin; nothing if there are none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tantivy import Query
 
@@ -15,18 +15,27 @@ _SITES: Final = 10
 _LANGUAGES: Final = 10
 _ASKED: Final = 50
 """Of each index, so that those with the most over all are among them."""
+_HOSTS: Final = 2_000
+"""The same, where the tree of domains is made of them."""
 _DAY: Final = 86_400
 SPANS: Final = (("day", _DAY), ("week", 7 * _DAY), ("month", 30 * _DAY), ("year", 365 * _DAY))
 """Each has those before it in it, and begins with a day of UTC, as `after:` does; what is older is `older`."""
 
 
-def count_facets(matches: list[tuple[Snapshot, Query]], now: float) -> tuple[int, Facets]:
-    """How many match, and how they are spread."""
+class Counted(NamedTuple):
+    """How many pages match, and how they are spread; `hosts` are those with most, 50 or more of each index."""
+
+    total: int
+    facets: Facets
+    hosts: dict[str, int]
+
+
+def count_facets(matches: list[tuple[Snapshot, Query]], now: float, many_hosts: bool) -> Counted:
     sites: dict[str, int] = {}
     languages: dict[str, int] = {}
     ages = dict.fromkeys((*(name for name, _ in SPANS), "older"), 0)
     for snapshot, query in matches:
-        found = snapshot.searcher.aggregate(query, _request(now))
+        found = snapshot.searcher.aggregate(query, _request(now, _HOSTS if many_hosts else _ASKED))
         for bucket in found["site"]["buckets"]:
             host = unreversed_host(bucket["key"])
             sites[host] = sites.get(host, 0) + bucket["doc_count"]
@@ -39,11 +48,12 @@ def count_facets(matches: list[tuple[Snapshot, Query]], now: float) -> tuple[int
     spans = [name for name, _ in SPANS]
     upto = [(name, sum(ages[other] for other in spans[: at + 1])) for at, name in enumerate(spans)]
     # Every page has a time, so the spans have all of them.
-    return sum(ages.values()), {
+    facets = {
         "site": _most(sites, _SITES),
         "language": _most(languages, _LANGUAGES),
         "date": [*upto, ("older", ages["older"])],
     }
+    return Counted(sum(ages.values()), facets, sites)
 
 
 def start_of(now: float, seconds: int) -> int:
@@ -51,7 +61,7 @@ def start_of(now: float, seconds: int) -> int:
     return int(now) // _DAY * _DAY - seconds + _DAY
 
 
-def _request(now: float) -> dict[str, Any]:
+def _request(now: float, hosts: int) -> dict[str, Any]:
     ranges: list[dict[str, Any]] = []
     end: float | None = None
     for name, seconds in SPANS:
@@ -60,7 +70,7 @@ def _request(now: float) -> dict[str, Any]:
         end = start
     ranges.append({"key": "older", "to": end})
     return {
-        "site": {"terms": {"field": "host", "size": _ASKED}},
+        "site": {"terms": {"field": "host", "size": hosts, "split_size": 2 * hosts}},
         "language": {"terms": {"field": "language", "size": _ASKED}},
         "date": {"range": {"field": "fetched", "ranges": ranges}},
     }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
-from gossamer.index.answer import Answer, DomainCount, Hit, IndexSize
+from gossamer.index.answer import Answer, DomainCount, FoundDomain, Hit, IndexSize
 from gossamer.index.asked import Asked
 from gossamer.index.cursor import read_cursor, write_cursor
 from gossamer.index.facets import Facets
@@ -19,12 +19,14 @@ from gossamer.index.schema import host_in
 from gossamer.index.snapshot import Shard, Snapshot, readable
 from gossamer.index.snippet import Marker
 from gossamer.index.telling import telling_words
-from gossamer.index.tree import children
+from gossamer.index.tree import children, largest, tree_of
 from gossamer.model.domain import unreversed_host
 
 MAX_LIMIT: Final = 100
 _REMEMBERED: Final = 256
+_TOLD: Final = 60.0  # seconds for which example queries hold, while an index grows
 """Queries whose counts are kept until the index changes: each page of an answer has the same."""
+_Counts = tuple[int, Facets, list[FoundDomain]]
 
 
 class Search:
@@ -37,8 +39,8 @@ class Search:
         self._indexes = list(indexes)
         self._shards = [Shard(path) for path in indexes]
         self._clock = clock
-        self._counts: dict[tuple[object, ...], tuple[int, Facets]] = {}
-        self._telling: tuple[tuple[int, ...], list[str]] = (), []  # of which snapshots
+        self._counts: dict[tuple[object, ...], _Counts] = {}
+        self._telling: tuple[tuple[int, ...], float, list[str]] = (), 0.0, []  # of which snapshots, and until when
         self._outdated: tuple[tuple[int, ...], Outdated] = (), Outdated({}, complete=True)
         self._lock = threading.Lock()
 
@@ -51,13 +53,14 @@ class Search:
         site: str = "",
         language: str = "",
         elsewhere: Elsewhere | None = None,
+        domains: bool = False,
     ) -> Answer:
-        """Without what is newer `elsewhere`. Raises QueryError where the query, the cursor, the site or the language is
-        not understood.
+        """Without what is newer `elsewhere`; with the tree of `domains` of all results. Raises QueryError where the
+        query, the cursor, the site or the language is not understood.
         """
         begun = time.perf_counter()
-        tree = _tree(query, site, language)
-        text = spelled(tree)
+        meant = _tree(query, site, language)
+        text = spelled(meant)
         places = read_cursor(cursor, text, len(self._shards))
         with readable(self._indexes):
             snapshots = {at: found for at, shard in enumerate(self._shards) if (found := shard.snapshot())}
@@ -65,8 +68,8 @@ class Search:
             if elsewhere is not None:
                 more = {at: older.ranks.get(at, []) + ranks_of(each, elsewhere) for at, each in snapshots.items()}
                 older = Outdated(more, older.complete)
-            asked = Asked(snapshots, loosened(tree), older)
-            total, facets = self._counted(asked, text, elsewhere)
+            asked = Asked(snapshots, loosened(meant), older)
+            total, facets, tree = self._counted(asked, text, elsewhere, domains)
             hits, following = asked.page(places, max(1, min(limit, MAX_LIMIT)))
         return Answer(
             total=total,
@@ -75,6 +78,7 @@ class Search:
             seconds=time.perf_counter() - begun,
             query=text,
             facets=facets,
+            domains=tree,
         )
 
     def hosts(self) -> set[str]:
@@ -114,14 +118,15 @@ class Search:
             )
 
     def terms(self, count: int) -> list[str]:
-        """Words for example queries: frequent in the titles of pages that are linked to, and not on every page."""
+        """Return words for example queries, which may be those of the index a minute ago."""
         with readable(self._indexes):
             snapshots = self._snapshots()
             key = (count, *(snapshot.serial for snapshot in snapshots))
-            known, words = self._telling
-            if known != key:
+            known, until, words = self._telling
+            now = self._clock()
+            if known != key and (known[:1] != key[:1] or len(words) < count or now >= until):
                 words = telling_words(snapshots, count)
-                self._telling = key, words
+                self._telling = key, now + _TOLD, words
             return list(words)
 
     def domains(self, under: str = "") -> list[DomainCount]:
@@ -159,12 +164,13 @@ class Search:
             self._outdated = key, found
         return found
 
-    def _counted(self, asked: Asked, text: str, elsewhere: Elsewhere | None) -> tuple[int, Facets]:
+    def _counted(self, asked: Asked, text: str, elsewhere: Elsewhere | None, domains: bool) -> _Counts:
         now = self._clock()
-        key = (text, elsewhere, now // 600, *(snapshot.serial for snapshot in asked.snapshots.values()))
+        key = (text, elsewhere, domains, now // 600, *(snapshot.serial for snapshot in asked.snapshots.values()))
         counted = self._counts.get(key)
         if counted is None:
-            counted = asked.counted(now)
+            found = asked.counted(now, domains)
+            counted = found.total, found.facets, largest(tree_of(found.hosts)) if domains else []
             with self._lock:
                 if len(self._counts) >= _REMEMBERED:
                     self._counts.clear()

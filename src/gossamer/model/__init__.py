@@ -5,6 +5,7 @@ from gossamer.model.document import Document, Link
 from gossamer.model.exclusion import Exclusion, Judgement
 from gossamer.model.locator import Locator
 from gossamer.model.page import Fault, Page, Reason
+from gossamer.model.request import RequestOutcome
 from gossamer.model.visit import Before, Method, State, Visit, VisitRecord
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Method",
     "Page",
     "Reason",
+    "RequestOutcome",
     "State",
     "Visit",
     "VisitRecord",

@@ -5,11 +5,17 @@ A host here is what `url.host_of` gives: lower case, punycode, a port only when 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 
 from publicsuffixlist import PSLFILE
 from xxhash import xxh3_64_intdigest
+
+from gossamer.regex import compiled_later
+
+_MOST_OF_A_LABEL, _MOST_OCTETS = 63, 253  # of a name, without a dot at its end
+_name = compiled_later(r"(?:[^.]{1,63}\.)*+[^.-](?:[^.]{0,61}[^.-])?")
 
 
 def _split_port(host: str) -> tuple[str, str]:
@@ -67,6 +73,34 @@ def registered_domain(host: str) -> str:
             return name[start:] if start >= 0 else name
         start = len(name) - len(suffix)
         suffix = suffix[dot + 1 :]
+
+
+def below(domains: Iterable[str]) -> Callable[[str], bool]:
+    """Return a test whether a host, with its port or without, is one of these domains or a name below one."""
+    names = (domain.strip(".") for domain in domains)
+    ends = tuple("." + (name.lower() if name.isascii() else _in_punycode(name)) for name in names)
+    return lambda host: ("." + without_port(host)).endswith(ends)
+
+
+def wrong_name(host: str) -> str:
+    """Return why no server can have the name of a host, as a clause; empty where nothing speaks against it.
+
+    DNS takes any octets in a label (RFC 2181, 11); names that are no host names, with an underscore or with a hyphen at
+    the end of a label, are in use. But a label has 1 to 63 octets and a name at most 253 as written (RFC 1035, 2.3.4).
+    The last label is a top-level domain or a name in a local network: neither begins or ends with a hyphen.
+    """
+    name = without_port(host)
+    if name[:1] == "[" or (len(name) <= _MOST_OCTETS and _name.fullmatch(name)):
+        return ""
+    labels = name.split(".")
+    longest = max(labels, key=len)
+    if "" in labels:
+        return f"the host name {name[:80]} has an empty part: a dot stands where a letter should"
+    if len(longest) > _MOST_OF_A_LABEL:
+        return f"a part of its host name has {len(longest)} characters, more than {_MOST_OF_A_LABEL}: {longest[:80]}"
+    if len(name) > _MOST_OCTETS:
+        return f"its host name has {len(name)} characters, more than {_MOST_OCTETS}: {name[:80]}"
+    return f"the last part of the host name {name[:80]} begins or ends with a hyphen"
 
 
 def is_public_name(name: str) -> bool:

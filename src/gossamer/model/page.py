@@ -32,7 +32,8 @@ class Reason(StrEnum):
     FORM = "form"  # to be sent with POST, and nobody may, or may any more
     UNANSWERED = "unanswered"  # a form that was sent before; nobody knows what came of it, so it is not sent again
     ROBOTS = "robots"  # robots.txt says no
-    ROBOTS_UNREACHABLE = "robots_unreachable"  # robots.txt cannot be had, so nothing is allowed yet
+    ROBOTS_5XX = "robots_5xx"  # robots.txt: the server failed, so nothing is allowed yet
+    ROBOTS_UNREACHABLE = "robots_unreachable"  # robots.txt is on another host, which cannot be visited
 
 
 class Page(msgspec.Struct, gc=False):
@@ -79,3 +80,4 @@ class Fault(msgspec.Struct, frozen=True, gc=False):
     fetched_at: float = 0.0
     status: int = 0  # where the headers came and were enough
     stale: bool = False  # a kept connection was closed instead of answered, which says nothing about the page
+    lasting: bool = False  # to ask again soon would bring the same: there is no such name

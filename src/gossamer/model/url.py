@@ -11,7 +11,8 @@ Parsing and joining are the WHATWG URL standard, by ada. On top of it, for the c
 - what is longer than `MAX_LENGTH` then is no crawlable URL.
 
 Left alone, though tempting: `index.html`, `www.`, double slashes, upper case in paths, empty labels in host names. Each
-may be another page, or says itself that it is none when it is fetched.
+may be another page, or says itself that it is none when it is fetched. Names that no server can have make URLs, too;
+the crawl excludes those by `domain.wrong_name`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from functools import cache, lru_cache
 from types import ModuleType
 from typing import Final
 
+from gossamer.model.domain import wrong_name
 from gossamer.model.session_ids import strip_path, strip_query
 from gossamer.regex import compiled_later
 
@@ -234,6 +236,15 @@ def seed_url(text: str) -> str | None:
     if named is not None and (named[1] or "." in re.split(r"[/?#]", text, maxsplit=1)[0] or _LOCAL.match(text)):
         return normalize(("http://" if _LOCAL.match(text) else "https://") + text)
     return normalize(text)
+
+
+def usable_seed(text: str) -> tuple[str | None, str]:
+    """Return the URL that a person means by `text`, or None and one short sentence on why it cannot be crawled."""
+    url = seed_url(text)
+    if url is None:
+        return None, why_not(text)
+    why = wrong_name(host_of(url))
+    return (None, why) if why else (url, "")
 
 
 def why_not(url: str) -> str:

@@ -96,3 +96,8 @@ class VisitRecord(msgspec.Struct, frozen=True, gc=False):
     stored: Locator | None = None
     due: float = 0.0  # when it is to be visited again; 0: it is not, or waits for that in its host's queue
     seen: bytes = b""  # how often it changes, as `Before` has it; empty: it is not visited again
+
+    @property
+    def waits(self) -> bool:
+        """Return whether it is in the queue of its host, to be visited for the first time or again."""
+        return self.state is State.QUEUED or (bool(self.seen) and not self.due)

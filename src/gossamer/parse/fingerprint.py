@@ -21,12 +21,37 @@ _READ: Final = 64 * 1024  # bytes of a page that are looked at
 _LEAST: Final = 5  # words
 _BLOCKS, _BLOCK = 8, 64  # of words, from all over the page, are enough
 _FEW: Final = 40  # words, each once
+_SHORT: Final = 256  # words
+_LONGEST_NUMBER: Final = 20  # digits
+_SCRIPT: Final = b"<script"
+_DAYS: Final = range(1, 32)
+_PUNCTUATION: Final = b".,:;()[]#!?"
 _LANES: Final = (0, 16, 32, 48)
 
 # What is no text: scripts, styles, comments, tags. Possessive, so that no page is slow.
 _MARKUP: Final = compiled_later(
     rb"<(?:script(?:[^<]++|<(?!/script))*+|style(?:[^<]++|<(?!/style))*+|!--(?:[^-]++|-(?!->))*+(?:-->)?+|[^>]*+>?)",
     re.I,
+)
+_digits = compiled_later(r"[0-9]+")
+_date = compiled_later(
+    rb"(?:19|20)[0-9]{2}(?:-[0-9]{2})?+"
+    rb"|[0-9]{1,4}([-.])[0-9]{1,2}\1[0-9]{1,4}"
+    rb"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?+"
+)
+_source = compiled_later(rb"""[\s"'](?:src|srcset|poster|data)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]++)""", re.I)
+_DATES: Final = frozenset(
+    """
+    january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday
+    jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
+    januar februar märz mai juni juli oktober dezember
+    montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
+    janvier février mars avril juin juillet août septembre octobre novembre décembre
+    lundi mardi mercredi jeudi vendredi samedi dimanche
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    lunes martes miércoles jueves viernes sábado domingo
+    """.encode().split()
 )
 
 
@@ -108,3 +133,31 @@ def fingerprint(body: bytes, dated: bool = False) -> int:
     if dated and len(few := {word for word in found if not word.strip(b".,:;()").isdigit()}) <= _FEW:
         return sum(1 << bit for bit in {xxh3_64_intdigest(word) & 63 for word in few})
     return majority(b"".join(map(xxh3_64_digest, map(b" ".join, pairwise(found)))))
+
+
+def outline(body: bytes, url: str, links: list[str]) -> int:
+    """Return a hash of what a short page says without dates and the numbers of its URL, of the media that it shows, and
+    of where it leads; 0 for a page that is not short, or has hardly a word and scripts that may say more.
+
+    Links do not count that differ from the page's own URL in numbers alone: those to the next day or the page before.
+    """
+    found = words(body[:_READ], _BLOCKS, _BLOCK)
+    if len(body) > _READ or not found or len(found) > _SHORT or (len(found) < _LEAST and _SCRIPT in body.lower()):
+        return 0
+    found = [word.strip(_PUNCTUATION) for word in found]
+    own = [int(number) for number in _digits.findall(url) if len(number) <= _LONGEST_NUMBER]
+    numbers = {number + step for number in own for step in (-1, 0, 1)}
+    if any(map(_is_date, found)):
+        numbers.update(_DAYS)
+    said = [
+        word for word in found if not (_is_date(word) or (word.isdigit() and int(word[:_LONGEST_NUMBER]) in numbers))
+    ]
+    form, origin = _digits.sub("#", url), url[: url.index("/", 8)]
+    said += [link.removeprefix(origin).encode() for link in links if _digits.sub("#", link) != form]
+    said += _source.findall(body)
+    return xxh3_64_intdigest(b" ".join(said)) or 1
+
+
+def _is_date(word: bytes) -> bool:
+    """Return whether a word is part of a date, or a time of day."""
+    return word in _DATES or _date.fullmatch(word) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 from urllib.parse import urlencode
 
@@ -64,7 +65,7 @@ def forms_of(body: bytes, url: str, content_type: str | None = None) -> list[For
         return []
     base = base_in(tree, url)
     found = []
-    for node in tree.document.get_elements_by_tag_name("form")[:_MOST_FORMS]:
+    for node in islice(tree.document.get_elements_by_tag_name("form"), _MOST_FORMS):
         form = _form(node, base, url)
         if form is not None:
             found.append(form)
@@ -114,7 +115,7 @@ def _fields(form: DOMNode) -> Iterator[Field]:
 def _choice(name: str, node: DOMNode) -> Field:
     options = []
     chosen = ""
-    for option in node.get_elements_by_tag_name("option")[:_MOST_OPTIONS]:
+    for option in islice(node.get_elements_by_tag_name("option"), _MOST_OPTIONS):
         value = option.getattr("value")
         text = (option.text.strip() if value is None else value)[:_LONGEST]
         options.append(text)

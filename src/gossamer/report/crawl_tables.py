@@ -56,11 +56,20 @@ def _state_field(state: State) -> Field:
 
 
 def faults(outcomes: Outcomes, statistics: Statistics) -> Table:
-    dead = _by_reason(outcomes, State.DEAD)
-    found = ((reason, dead[reason], statistics.reasons.get(reason, 0)) for reason in {*dead, *statistics.reasons})
-    rows = sorted(found, key=lambda row: (-row[2], -row[1], row[0]))
-    fields = (Field("reason", "Reason", "text"), Field("urls", "URLs given up"), Field("tries", "Failed tries"))
-    about = "Visits that brought no page. Tries that were repeated with success are counted as tries only."
+    dead, waits, tries = _by_reason(outcomes, State.DEAD), _by_reason(outcomes, State.QUEUED), statistics.reasons
+    del waits["(none)"]
+    found = [(reason, dead[reason], waits[reason], tries.get(reason, 0)) for reason in {*dead, *waits, *tries}]
+    rows = sorted(found, key=lambda row: (-row[3], -row[2], -row[1], row[0]))
+    fields = (
+        Field("reason", "Reason", "text"),
+        Field("urls", "URLs given up"),
+        Field("waiting", "URLs that wait"),
+        Field("tries", "Failed tries"),
+    )
+    about = (
+        "Visits that brought no page, those to robots.txt included. URLs are given up when every try failed, and wait"
+        " where their host does not answer for now. Tries that were repeated with success are counted as tries only."
+    )
     return Table("faults", "Faults", about, fields, rows, "bars", "tries")
 
 

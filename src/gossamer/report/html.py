@@ -101,12 +101,12 @@ def _group(group: Group) -> Iterator[str]:
 
 def _article(table: Table) -> str:
     crowded = len(table.fields) > 5 or any(field.kind in ("moment", "url") for field in table.fields)
-    wide = ' class="wide"' if crowded or table.chart in ("matrix", "series") else ""
+    wide = ' class="wide"' if crowded or table.chart in ("matrix", "crosstab", "series") else ""
     button = f'<button type="button" data-table="t-{table.name}">Copy as CSV</button>' if table.rows else ""
     head = f'<div class="head"><h3>{_text(table.title)}</h3>{button}</div><p class="about">{_text(table.about)}</p>'
     if not table.rows:
         return f'<article{wide}>{head}<p class="empty">None.</p></article>\n'
-    if table.chart == "matrix":
+    if table.chart in ("matrix", "crosstab"):
         body = _matrix(table)
     elif table.chart in ("histogram", "series"):
         body = f"{_chart(table)}<details><summary>Table</summary>{_rows(table, _FOLDED)}</details>"
@@ -168,17 +168,24 @@ def _cells(table: Table, row: tuple[Any, ...], most: float) -> Iterator[str]:
 
 def _matrix(table: Table) -> str:
     names = [field.title for field in table.fields[1:]]
-    most = max((value for row in table.rows for value in row[1:]), default=0)
+    sums = 1 if table.chart == "crosstab" else 0  # at the end of each row, and of each column
+    inner = len(names) - sums
+    most = max((value for row in table.rows[:inner] for value in row[1 : inner + 1]), default=0)
     head = "".join(f'<th scope="col" class="c"><span>{_text(harmless(name, 60))}</span></th>' for name in names)
     body = []
-    for row in table.rows:
-        cells = "".join(_heat(value, most) for value in row[1:])
-        body.append(f'<tr><th scope="row" class="r">{_text(harmless(row[0], 60))}</th>{cells}</tr>')
+    for number, row in enumerate(table.rows):
+        heat = inner if number < inner else 0
+        cells = [*(_heat(value, most) for value in row[1 : heat + 1]), *(_sum(value) for value in row[heat + 1 :])]
+        body.append(f'<tr><th scope="row" class="r">{_text(harmless(row[0], 60))}</th>{"".join(cells)}</tr>')
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(table.title)}">'
         f'<table class="matrix" id="t-{table.name}"><thead><tr><th></th>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def _sum(value: int) -> str:
+    return f'<td class="sum" data-v="{value}" title="{value:,}">{short(value)}</td>'
 
 
 def _heat(value: int, most: int) -> str:

@@ -18,6 +18,16 @@ const copyByHand = (text) => {
   area.remove();
   return done;
 };
+// In the frame of a page of the service: that page is told how tall this one is, and where a link of the contents leads.
+if (parent !== window) {
+  const root = document.documentElement;
+  const tell = (more) => parent.postMessage({ height: Math.ceil(root.getBoundingClientRect().height), ...more }, "*");
+  new ResizeObserver(() => tell()).observe(root);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) tell({ show: document.getElementById(link.hash.slice(1)).getBoundingClientRect().top });
+  });
+}
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-table]");
   if (!button) return;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
@@ -12,7 +13,9 @@ from gossamer.report.engine import Engine
 from gossamer.report.table import Chart, Field, Table
 
 MOST: Final = 1000  # rows of a table
-TOP: Final = 20  # domains of the tables and of the matrix (K13)
+TOP: Final = 20  # domains of the tables, domains and suffixes of the matrices
+SUM: Final = "Sum"
+OTHERS: Final = "(others)"  # all suffixes beyond the largest; no host name has parentheses
 
 _PAGES = Field("pages", "Pages")
 _BYTES = Field("bytes", "Bytes", "size")
@@ -283,6 +286,77 @@ def matrix(engine: Engine) -> Table:
     )
 
 
+def suffix_links(engine: Engine) -> Table:
+    """Count links from each public suffix to each, as of .ac.th to .co.th.
+
+    The suffixes with most links have a row and a column each, all others share one, so that the sums are of all links.
+    """
+    suffix = (
+        "CASE WHEN starts_with({0}, '[') OR regexp_full_match({0}, '[0-9.]+') THEN 'address'"
+        " WHEN contains({0}, '.') THEN substr({0}, strpos({0}, '.') + 1) ELSE {0} END"
+    )
+    found: Counter[tuple[str, str]] = Counter()
+    for source, target, links in engine.rows(
+        f"SELECT {suffix.format('source')}, {suffix.format('target')}, sum(links)::UBIGINT FROM domain_links"
+        " GROUP BY ALL"
+    ):
+        found[source, target] = links
+    # A fact names at most so many hosts; where the other links of its page lead is not known.
+    for source, links in engine.rows(
+        "SELECT suffix, sum(links - list_sum(to_counts))::UBIGINT AS more FROM pages WHERE links > 0 GROUP BY 1"
+        " HAVING more > 0"
+    ):
+        found[source, OTHERS] += links
+    return _crosstab(found, TOP)
+
+
+def folded(table: Table, most: int) -> Table:
+    """Return a crosstab with fewer suffixes: what is left out goes into `(others)`."""
+    names = [field.name for field in table.fields[1:-1]]
+    cells = {(row[0], name): links for row in table.rows[:-1] for name, links in zip(names, row[1:], strict=False)}
+    return _crosstab(Counter(cells), most)
+
+
+def _crosstab(found: Counter[tuple[str, str]], most: int) -> Table:
+    ends: Counter[str] = Counter()
+    for (source, target), links in found.items():
+        for end in {source, target} - {OTHERS}:
+            ends[end] += links
+    names = [name for name, _ in sorted(ends.items(), key=lambda item: (-item[1], item[0]))[:most]]
+    shown = set(names)
+    if len(ends) > len(names) or any(OTHERS in pair for pair in found):
+        names.append(OTHERS)
+    cells: Counter[tuple[str, str]] = Counter()
+    for (source, target), links in found.items():
+        cells[source if source in shown else OTHERS, target if target in shown else OTHERS] += links
+    rows: list[tuple[Any, ...]] = []
+    for source in names:
+        links_to = [cells[source, target] for target in names]
+        rows.append((source, *links_to, sum(links_to)))
+    if rows:
+        rows.append((SUM, *(sum(row[column] for row in rows) for column in range(1, len(names) + 2))))
+    return Table(
+        "suffix_links",
+        "Links between top-level domains",
+        "From the public suffix of the row to that of the column: what names are registered below, such as ac.th.",
+        (Field("source", "From", "text"), *(Field(name, name) for name in names), Field("sum", SUM)),
+        rows,
+        "crosstab",
+    )
+
+
 def matrix_json(table: Table) -> dict[str, Any]:
     """The domains, and for each of them its links to each of them."""
     return {"domains": [row[0] for row in table.rows], "links": [list(row[1:]) for row in table.rows]}
+
+
+def crosstab_json(table: Table) -> dict[str, Any]:
+    """The suffixes, for each of them its links to each of them, and the sums of rows, columns and all."""
+    *rows, sums = table.rows or [(SUM, 0)]
+    return {
+        "suffixes": [row[0] for row in rows],
+        "links": [list(row[1:-1]) for row in rows],
+        "from": [row[-1] for row in rows],
+        "to": list(sums[1:-1]),
+        "total": sums[-1],
+    }

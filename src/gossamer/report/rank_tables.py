@@ -44,7 +44,7 @@ def _table(engine: Engine, home: Path, name: str, result: RankResult | None) -> 
     title, about, fields = _TABLES[name]
     table = Table(f"ranked_{name}", title, about, fields, [], "bars", "times")
     if result is None:
-        table.about = f"{about} gossamer rank --dir DIR makes it."
+        table.about = f"{about} The command gossamer rank makes it."
         return table
     nodes = result.levels[name].nodes
     try:

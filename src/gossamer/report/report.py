@@ -16,7 +16,7 @@ from gossamer.report import crawl_tables, fresh_tables
 from gossamer.report.engine import Engine
 from gossamer.report.making import Made, catch_up
 from gossamer.report.others import Other
-from gossamer.report.page_tables import matrix, matrix_json, page_tables
+from gossamer.report.page_tables import crosstab_json, matrix, matrix_json, page_tables, suffix_links
 from gossamer.report.rank_tables import rank_tables
 from gossamer.report.shelf import Shelf
 from gossamer.report.source import CrawlSource
@@ -30,13 +30,14 @@ _GROUPS = {
     "What came back": ("status_codes", "faults", "exclusions", "truncated"),
     "Servers": ("server_software", "server_versions"),
     "Domains": ("suffixes", "domains_by_pages", "domains_by_hosts", "hosts"),
-    "Links": ("links_per_page", "linked_domains", "link_matrix", "domain_links"),
+    "Links": ("links_per_page", "linked_domains", "suffix_links", "link_matrix", "domain_links"),
     "Ranks": ("ranked_pages", "ranked_hosts", "ranked_domains"),
     "Documents": ("types", "extensions", "languages", "charsets", "sizes", "url_lengths"),
     "The crawl": ("speed", "strategy", "states", "depths", "url_depths", "robots"),
     "Freshness": ("revisits", "revisits_by_host", "freshness"),
     "What repeats itself": ("findings", "duplicates"),
 }
+_FORMS: dict[str, Callable[[Table], Any]] = {"matrix": matrix_json, "crosstab": crosstab_json}  # of JSON
 
 
 class Report(msgspec.Struct):
@@ -71,7 +72,7 @@ class Report(msgspec.Struct):
             "missing": self.missing,
             "totals": self.totals,
             "tables": {
-                name: table.objects() if table.chart != "matrix" else matrix_json(table)
+                name: _FORMS[table.chart](table) if table.chart in _FORMS else table.objects()
                 for name, table in self.tables.items()
             },
         }
@@ -95,6 +96,7 @@ def make_report(
     with CrawlSources(home, others) as source, facts_of(source, watch, processes) as (engine, behind):
         tables = page_tables(engine)
         tables["link_matrix"] = matrix(engine)
+        tables["suffix_links"] = suffix_links(engine)
         outcomes = source.outcomes()
         for table in (
             crawl_tables.states(outcomes),

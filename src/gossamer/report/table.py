@@ -9,7 +9,7 @@ import msgspec
 Kind = Literal[
     "text", "url", "count", "size", "share", "seconds", "rate", "moment", "number", "times", "score", "figure"
 ]
-Chart = Literal["", "bars", "histogram", "series", "matrix"]
+Chart = Literal["", "bars", "histogram", "series", "matrix", "crosstab"]  # a crosstab is a matrix with sums at its end
 
 
 class Field(msgspec.Struct, frozen=True):

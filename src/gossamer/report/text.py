@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from gossamer.report.html import lead
+from gossamer.report.page_tables import folded
 from gossamer.report.report import Report
 from gossamer.report.site import Site
 from gossamer.report.table import Table
-from gossamer.report.writing import count, harmless, share, size, written
+from gossamer.report.writing import count, harmless, share, short, size, written
 
 _ROWS: Final = 5
 _BAR: Final = 20  # characters
 _WIDTH: Final = 40  # of a label
+_SUFFIXES: Final = 7  # of a crosstab
+_CELL: Final = 9
 _TABLES: Final = (
     "status_codes", "faults", "exclusions", "server_software", "suffixes", "domains_by_hosts", "domains_by_pages",
-    "linked_domains", "ranked_domains", "ranked_hosts", "ranked_pages", "types", "extensions", "languages",
+    "linked_domains", "suffix_links", "ranked_domains", "ranked_hosts", "ranked_pages", "types", "extensions",
+    "languages",
 )  # fmt: skip
 
 
@@ -37,7 +41,8 @@ def report_text(report: Report) -> str:
     if report.missing:
         lines.append(f"Without what {', '.join(report.missing)} knows: no answer came.")
     for name in _TABLES:
-        lines += _lines(report.tables[name])
+        table = report.tables[name]
+        lines += _grid(table) if table.chart == "crosstab" else _lines(table)
     return "\n".join(lines)
 
 
@@ -76,3 +81,16 @@ def _lines(table: Table, shown: int = _ROWS) -> list[str]:
     if len(table.rows) > shown:
         lines.append(f"  and {count(len(table.rows) - shown)} more")
     return lines
+
+
+def _grid(table: Table) -> list[str]:
+    if not table.rows:
+        return []
+    small = folded(table, _SUFFIXES)
+    lines = ["", f"{table.title} (rows link to columns)", _row("", [row[0] for row in small.rows])]
+    return lines + [_row(name, [short(links) for links in values]) for name, *values in small.rows]
+
+
+def _row(label: str, values: list[str]) -> str:
+    cut = [text if len(text) <= _CELL else text[: _CELL - 1] + "…" for text in map(harmless, [label, *values])]
+    return f"  {cut[0]:<{_CELL}}" + "".join(f" {text:>{_CELL}}" for text in cut[1:])

@@ -27,6 +27,7 @@ from gossamer.report.making import Made
 from gossamer.report.report import facts_of
 from gossamer.report.sources import CrawlSources
 from gossamer.store import committed_files
+from gossamer.store.rekey import with_key
 
 VERSION: Final = "1.1.1"
 _BLOCK: Final = 3000  # lines of the index that are compressed together
@@ -131,8 +132,11 @@ def _read(path: Path, size: int) -> Iterator[bytes]:
 
 
 def _lines(path: Path, size: int, prefix: str = "") -> list[bytes]:
-    """Of one CDXJ file, in order. `prefix` comes before the name of the WARC file in each."""
-    lines = sorted(b"".join(_read(path, size)).splitlines())
+    """Of one CDXJ file, in order. `prefix` comes before the name of the WARC file in each.
+
+    The keys are made anew: a directory that an earlier version has made has others until its crawl goes on.
+    """
+    lines = sorted(map(with_key, b"".join(_read(path, size)).splitlines()))
     return [_renamed(line, prefix.encode()) for line in lines] if prefix else lines
 
 

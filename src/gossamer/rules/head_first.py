@@ -1,15 +1,15 @@
-"""Whether a HEAD goes before the GET, to learn the type without the body (N4)."""
+"""Whether a HEAD goes before the GET, to learn the type without the body."""
 
 from __future__ import annotations
 
 from gossamer.model import Method, Visit
 
-_MOST = 100_000  # hosts with an extension
-
 
 class HeadFirst:
-    """`unknown` asks where neither the extension says what a URL is nor the host has shown what it sends under such an
-    extension; `always` asks before every first visit.
+    """The rule of `fetch.head_first`: `unknown` asks where the extension of a URL says no type, `always` asks about
+    every URL.
+
+    What other URLs of the host have sent says nothing: one directory has pages and pictures without any extension.
 
     Invariant: a URL is asked about at most once in a run, and not when it was visited before.
     """
@@ -19,33 +19,23 @@ class HeadFirst:
 
         self._always = policy == "always"
         self._known = frozenset(kind.removeprefix(".") for kind in MimeTypes(filenames=()).types_map[True])
-        self._shown: set[tuple[str, str]] = set()
         self._asked: set[str] = set()
 
     def asks(self, visit: Visit) -> bool:
-        if visit.robots or visit.source or visit.tries or visit.method is not Method.GET or any(visit.validators):
+        """Return whether a HEAD goes before this visit, which is about to begin."""
+        if visit.robots or visit.source or visit.tries or visit.revisit or visit.method is not Method.GET:
             return False
         if visit.url in self._asked:
             return False
-        if self._always:
-            return True
-        kind = extension(visit.url)
-        return kind not in self._known and (visit.host, kind) not in self._shown
+        return self._always or extension(visit.url) not in self._known
 
     def answered(self, visit: Visit) -> None:
-        """The HEAD brought something, if only that it is no use; the GET is next."""
+        """Note that the HEAD brought something, if only that it is no use; the GET is next."""
         self._asked.add(visit.url)
 
     def settled(self, visit: Visit) -> None:
-        """The GET is over; from now on the visit has tries, or a history."""
+        """Forget a visit whose GET is over: from now on it has tries, or a history."""
         self._asked.discard(visit.url)
-
-    def shown(self, visit: Visit) -> None:
-        """A good response had a type: what comes under this extension is known now."""
-        if not self._always:
-            if len(self._shown) >= _MOST:
-                self._shown.clear()
-            self._shown.add((visit.host, extension(visit.url)))
 
 
 def extension(url: str) -> str:

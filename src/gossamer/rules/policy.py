@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from gossamer.config import HostRule, PolicyConfig, UrlRule
+from gossamer.config import HostRule, Pause, PolicyConfig, UrlRule
 from gossamer.model.domain import without_port
 from gossamer.rules.blocklist import Blocklist
 from gossamer.rules.url_rules import UrlRules
@@ -37,12 +37,22 @@ class Manners(msgspec.Struct, frozen=True, gc=False):
     blocked_paths: tuple[re.Pattern[str], ...] = ()
     min_interval: float = 0.0  # between two visits to a page; 0: as for all hosts
     max_interval: float = 0.0
+    domain_delay: Pause = Pause()
+    address_delay: Pause = Pause()
 
     def delay_of(self, crawl_delay: float) -> float:
         """Seconds between visits to a host whose robots.txt asks for `crawl_delay` (0: asks for nothing)."""
         if not crawl_delay:
             return self.delay
         return max(self.delay, min(crawl_delay, self.max_crawl_delay))
+
+    def domain_pause(self, crawl_delay: float) -> float:
+        """Return the seconds that the domain of the host rests from the beginning of a visit to it."""
+        return self.domain_delay.beside(self.delay_of(crawl_delay))
+
+    def address_pause(self, crawl_delay: float) -> float:
+        """Return the seconds that the address of the host rests from the beginning of a visit to it."""
+        return self.address_delay.beside(self.delay_of(crawl_delay))
 
     def rank(self, priority: int) -> int:
         """When a host with a priority of its own comes, whose next entry has this one. Its own holds also for what was
@@ -60,15 +70,22 @@ class Manners(msgspec.Struct, frozen=True, gc=False):
 class Policy:
     """The manners of every host, and what failing costs it; what holds for some URLs."""
 
-    def __init__(self, config: PolicyConfig, rules: tuple[HostRule, ...] = (), urls: tuple[UrlRule, ...] = ()) -> None:
+    def __init__(
+        self,
+        config: PolicyConfig,
+        rules: tuple[HostRule, ...] = (),
+        urls: tuple[UrlRule, ...] = (),
+        agents: int = 1,
+    ) -> None:
+        """`agents` crawl together: hosts of a domain are one agent's, those at an address may be of several."""
         self.max_tries = config.max_tries
         self.domain_connections = config.domain_connections
         self.address_connections = config.address_connections
         self.longest_wait = config.max_retry_wait * (1 + _JITTER)
         self._max_retry_wait = config.max_retry_wait
         self._retry_wait = config.retry_wait
-        self._rules = [(rule.pattern, _manners(config, rule)) for rule in rules]
-        self._general = _manners(config, HostRule(""))
+        self._rules = [(rule.pattern, _manners(config, rule, agents)) for rule in rules]
+        self._general = _manners(config, HostRule(""), agents)
         self.urls = UrlRules(urls) if urls else None
         self._blocklist = Blocklist(config.blocklist) if config.blocklist else None
         self.skips_everywhere = self._general.skips and all(manners.skips for _, manners in self._rules)
@@ -108,7 +125,8 @@ class Policy:
         return failures >= self.max_tries
 
 
-def _manners(config: PolicyConfig, rule: HostRule) -> Manners:
+def _manners(config: PolicyConfig, rule: HostRule, agents: int) -> Manners:
+    address_delay = config.address_delay if rule.address_delay is None else rule.address_delay
     return Manners(
         config.delay if rule.delay is None else rule.delay,
         config.delay_factor,
@@ -120,6 +138,8 @@ def _manners(config: PolicyConfig, rule: HostRule) -> Manners:
         (rule.duplicates or config.duplicates) == "skip",
         min_interval=rule.min_interval,
         max_interval=rule.max_interval,
+        domain_delay=config.domain_delay if rule.domain_delay is None else rule.domain_delay,
+        address_delay=address_delay.among(agents),
     )
 
 

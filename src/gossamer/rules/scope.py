@@ -9,7 +9,7 @@ from typing import Final
 from gossamer.config import ScopeConfig
 from gossamer.errors import ConfigError
 from gossamer.model import Exclusion, Judgement
-from gossamer.model.domain import registered_domain
+from gossamer.model.domain import below, registered_domain
 from gossamer.model.url import MAX_LENGTH, host_of
 from gossamer.rules.calendars import Calendars, may_be_by_year
 from gossamer.rules.parameters import explodes
@@ -23,8 +23,9 @@ _MAX_REMEMBERED: Final = 100_000
 class Scope:
     """Belongs: on a seed's host (or registered domain), matching the patterns, not too long, and no trap.
 
-    Knows the seeds' hosts, and nothing else changes it. Invariant: `_inside[origin]` is what the mode and the present
-    seeds say of that origin.
+    Knows the seeds' hosts, and nothing else changes it. Where domains are named, they say which hosts belong instead;
+    with networks besides, any host may, and the guard of the fetcher judges. Invariant: `_inside[origin]` is what the
+    domains, or the mode and the present seeds, say of that origin.
     """
 
     def __init__(
@@ -36,15 +37,19 @@ class Scope:
         max_directories: int = MAX_DIRECTORIES,
         domain_hosts: int = 0,
         now: float | None = None,
+        domains: Sequence[str] = (),
+        networks: bool = False,
     ) -> None:
         """`include`, `exclude`: regular expressions searched for in the URL; one match is enough for either.
 
-        `now`: calendars are judged by it; without it they are not.
+        `now`: calendars are judged by it; without it they are not. `networks`: hosts outside the domains may belong, by
+        addresses that are not known here.
         """
         if mode not in MODES:
             raise ConfigError(f"scope is {mode!r}: it must be one of {', '.join(MODES)}")
         self.mode = mode
-        self._everywhere = mode == "any"
+        self._everywhere = networks if domains else mode == "any"
+        self._in_domains = below(domains) if domains else None
         self.max_url_length = max_url_length
         self.max_directories = max_directories
         self.domain_hosts = domain_hosts  # for the frontier, which knows hosts
@@ -67,6 +72,8 @@ class Scope:
             max_directories=config.max_directories,
             domain_hosts=config.domain_hosts,
             now=now,
+            domains=config.domains,
+            networks=bool(config.networks),
         )
 
     def load(self, seeds: Iterable[str]) -> None:
@@ -80,7 +87,7 @@ class Scope:
 
         Gives the host if it is new: to be kept with the crawl, and given to `load` by its next run.
         """
-        if self._everywhere:
+        if self.mode == "any":
             return ""
         host = host_of(url)
         if host in self._hosts:
@@ -130,6 +137,8 @@ class Scope:
         return inside
 
     def _belongs(self, host: str) -> bool:
+        if self._in_domains is not None:
+            return self._in_domains(host)
         return host in self._hosts if self.mode == "host" else registered_domain(host) in self._domains
 
 

@@ -50,14 +50,15 @@ class Trust(msgspec.Struct, array_like=True):
     etag: Kind = msgspec.field(default_factory=Kind)
     modified: Kind = msgspec.field(default_factory=Kind)
 
-    def ask_with(self, validators: tuple[bytes, bytes], unchanged: int) -> tuple[bytes, bytes]:
+    def ask_with(self, validators: tuple[bytes, bytes], unchanged: int, requested: bool = False) -> tuple[bytes, bytes]:
         """Those of the validators that a page is asked for with, which was found unchanged so often in a row; both
-        empty: it is to come in any case.
+        empty: it is to come in any case. `requested`: somebody asks for the page, as readers do, and what has not been
+        found to lie is asked with.
         """
         etag, modified = validators
         used = (etag if self.etag.is_used else b"", modified if self.modified.is_used else b"")
         proven = (bool(used[0]) and self.etag.is_proven) or (bool(used[1]) and self.modified.is_proven)
-        if unchanged in _LOOKS or (not unchanged and not proven):
+        if unchanged in _LOOKS or not (unchanged or proven or requested):
             return b"", b""
         return used
 

@@ -14,6 +14,9 @@ from typing import Final
 
 import msgspec
 
+REPEATS: Final = "repeats"
+"""Why a host has URLs waiting that are not visited: they, or all of it, only repeat what is known."""
+
 LAST_AFTER: Final = 3
 ASIDE_AFTER: Final = 6
 """Barren pages in a row. Among 30,000 pages of documentation, neighbours by name, the longest row was 3."""
@@ -29,6 +32,9 @@ FIRST_LOOK: Final = 8
 
 MOST_PLACES: Final = 32
 """Of a host."""
+
+MOST_BRANCHES: Final = 32
+"""Of a host. Debian's documentation of Apache has ten, one for each language."""
 
 _ELSEWHERE: Final = "*"
 _REMEMBERED: Final = 4  # fingerprints of a place
@@ -72,7 +78,7 @@ class _Place:
         self.pages = 0
         self.suspects = 0  # pages that were suspect, which are not among the others
         self.size = 0  # of the last page that was looked at
-        self.marks: list[tuple[int, str]] = []  # of the last pages that were looked at, and which those are
+        self.marks: list[tuple[int, int, str]] = []  # of the last pages that were looked at, and which those are
 
 
 class Yields:
@@ -86,13 +92,14 @@ class Yields:
     of suspect ones also 1 and 2, 8 and 9; and every page of a place in `barren`.
     """
 
-    __slots__ = ("_closed_after", "_most", "_places", "barren")
+    __slots__ = ("_branches", "_closed_after", "_most", "_places", "barren")
 
     def __init__(
         self, barren: dict[str, Barren] | None = None, most: int = MOST_PLACES, closed_after: int = CLOSED_AFTER
     ) -> None:
         self.barren: dict[str, Barren] = barren or {}
         self._places: dict[str, _Place] = {}
+        self._branches: set[str] = set()
         self._most = most
         self._closed_after = closed_after
 
@@ -125,17 +132,22 @@ class Yields:
             return False
         return abs(size - seen.size) <= size // _SIZES_DIFFER + _A_FEW_BYTES
 
-    def saw(self, place: str, page: str, size: int, mark: int) -> Barren | None:
-        """The fingerprint (0: it has none) of a page that `looks` asked for; gives what is known of its place if it is
-        barren.
+    def saw(self, place: str, page: str, size: int, mark: int, outline: int = 0, suspect: bool = True) -> Barren | None:
+        """The fingerprint and the outline (0: it has none) of a page that `looks` asked for; gives what is known of its
+        place if it is barren.
+
+        Short pages of one outline may be real all the same. They speak against their place while only such pages lead
+        to them, and for it when others do.
         """
         name = self._name(place)
         seen = self._place(name)
-        like = next((other for known, other in reversed(seen.marks) if is_near(known, mark)), None)
         seen.size = size
-        if like is None or not mark:
+        like = next((other for known, _, other in reversed(seen.marks) if mark and is_near(known, mark)), None)
+        if like is None and outline and (suspect or name not in self.barren):
+            like = next((other for _, drawn, other in reversed(seen.marks) if drawn == outline), None)
+        if like is None:
             self._relieve(name)
-            seen.marks = [*seen.marks[1 - _REMEMBERED :], (mark, page)]
+            seen.marks = [*seen.marks[1 - _REMEMBERED :], (mark, outline, page)]
             return None
         return self._count(name, page, like)
 
@@ -144,6 +156,15 @@ class Yields:
         name = self._name(place)
         self._place(name).size = size
         return self._count(name, page, like)
+
+    def is_branch(self, name: str) -> bool:
+        """Return whether a directory of this name ("" is none) may have the pages of another one and be no worse for
+        that, as languages and versions do where they have nothing of their own. A host may have only so many.
+        """
+        if not name or (name not in self._branches and len(self._branches) >= MOST_BRANCHES):
+            return False
+        self._branches.add(name)
+        return True
 
     def _relieve(self, name: str) -> None:
         """A page brought something new."""

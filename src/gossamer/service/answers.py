@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse, Response
 
 from gossamer.agent import Explanation, Progress
 from gossamer.agent.changes import ChangesPart
-from gossamer.index import Answer, Hit
+from gossamer.index import Answer, FoundDomain, Hit
 from gossamer.service import command_answers, watch_answers
 from gossamer.service.problems import ProblemDocument, described
 
@@ -55,8 +55,19 @@ class SearchResult(msgspec.Struct):
     why: list[ScorePart]
 
 
+class CrawlOffer(msgspec.Struct):
+    """From which of these results the crawl would go on: give the URLs to `POST /api/v1/seeds` with `links`. Where
+    nothing was found, `watch` is the id of the watch by which the query is remembered, if it is.
+    """
+
+    start: list[str] = msgspec.field(name="from", default_factory=list)
+    watch: str = ""
+
+
 class SearchAnswer(msgspec.Struct):
-    """`total` results in all. `next` is the cursor of the results that follow, empty where there are none."""
+    """`total` results in all. `next` is the cursor of the results that follow, empty where there are none. `domains` is
+    the tree of the domains of all results, where it was asked for: the 100 largest of all levels.
+    """
 
     total: int
     results: list[SearchResult]
@@ -64,6 +75,8 @@ class SearchAnswer(msgspec.Struct):
     seconds: float
     query: str
     facets: dict[str, list[FacetCount]]
+    domains: list[FoundDomain] = []
+    crawl: CrawlOffer = msgspec.field(default_factory=CrawlOffer)
     missing: list[str] = []
     ended: list[str] = []
 
@@ -258,7 +271,9 @@ def moment(seconds: float) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if seconds else None
 
 
-def search_answer(answer: Answer, missing: Sequence[str] = (), ended: Sequence[str] = ()) -> SearchAnswer:
+def search_answer(
+    answer: Answer, offer: CrawlOffer, missing: Sequence[str] = (), ended: Sequence[str] = ()
+) -> SearchAnswer:
     return SearchAnswer(
         answer.total,
         [search_result(hit) for hit in answer.results],
@@ -266,6 +281,8 @@ def search_answer(answer: Answer, missing: Sequence[str] = (), ended: Sequence[s
         answer.seconds,
         answer.query,
         {name: [FacetCount(value, pages) for value, pages in counts] for name, counts in answer.facets.items()},
+        answer.domains,
+        offer,
         list(missing),
         list(ended),
     )

@@ -29,8 +29,9 @@ from gossamer.service.served import Served
 from gossamer.service.sessions import Sessions
 
 _DESCRIPTION = (
-    "What a crawl found and what it does. Every request needs a key, sent as Authorization: Bearer KEY, unless there "
-    "are no keys at all: then this machine itself is served. Refusals are problem+json (RFC 9457)."
+    "Ask what a crawl has found and what it does, and command it. Every request needs a key, sent as "
+    "`Authorization: Bearer KEY`, unless there are no keys yet: then this machine may read without one. Errors are "
+    "answered in problem+json (RFC 9457)."
 )
 
 

@@ -39,6 +39,11 @@ class Caller(msgspec.Struct, frozen=True):
     def name(self) -> str:
         return self.key.name if self.key else ""
 
+    @property
+    def operates(self) -> bool:
+        """Whether pages offer this caller to change the crawl, which needs the login of an admin."""
+        return self.role == "admin" and bool(self.session)
+
 
 class Gate:
     """Invariant: whoever passes has shown a key that is in the file now, or a session of one; or there are no keys

@@ -15,6 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from gossamer.errors import QueryError
 from gossamer.index import Answer, DomainCount, Elsewhere, Hit, IndexSize
+from gossamer.index.tree import largest, merged
 from gossamer.service.questions import (
     DEEPEST,
     MOST_MOVED,
@@ -48,13 +49,22 @@ class ClusterSearch:
         self._ask = ask
         self._ask_each = ask_each
 
-    def answer(self, query: str, *, limit: int = 10, cursor: str = "", site: str = "", language: str = "") -> Answer:
+    def answer(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        cursor: str = "",
+        site: str = "",
+        language: str = "",
+        domains: bool = False,
+    ) -> Answer:
         begun = time.perf_counter()
         asked = xxh3_64_intdigest("\0".join((query, site, language)).encode("utf-8", "replace")) >> 32
         start = _read_cursor(cursor, asked)
         limit = max(1, min(limit, _MOST))
         upto = min(start + limit, DEEPEST)
-        question = AskSearch(query, upto, site, language)
+        question = AskSearch(query, upto, site, language, domains=domains)
         found = self._without_older(question, self._ask(question))
         results = _once(merge(*(_ranked(name, each.results) for name, each in found.items())))
         shown = results[start:upto]
@@ -66,6 +76,7 @@ class ClusterSearch:
             seconds=time.perf_counter() - begun,
             query=next((each.query for each in found.values()), query),
             facets=_facets(each.facets for each in found.values()),
+            domains=largest(merged(each.domains for each in found.values())),
         )
 
     def _without_older(self, question: AskSearch, parts: dict[str, SearchPart]) -> dict[str, Answer]:

@@ -152,6 +152,9 @@ class ClusterView:
                         best[url] = name, visit
         return best
 
+    def visits(self, urls: Sequence[str]) -> dict[str, VisitRecord]:
+        return {url: visit for url, (_, visit) in self._known_best(urls).items()}
+
     def known(self, urls: Sequence[str]) -> int:
         found = self._ask(ask.AskVisits(tuple(urls))).values()
         return sum(any(each) for each in zip_longest(*found))

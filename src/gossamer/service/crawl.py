@@ -29,7 +29,14 @@ class Searching(Protocol):
     """What `gossamer.index.Search` does."""
 
     def answer(
-        self, query: str, *, limit: int = 10, cursor: str = "", site: str = "", language: str = ""
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        cursor: str = "",
+        site: str = "",
+        language: str = "",
+        domains: bool = False,
     ) -> Answer: ...
 
     def size(self) -> IndexSize: ...
@@ -100,6 +107,9 @@ class Crawl(Protocol):
     def host(self, text: str) -> HostAccount: ...
 
     def visit(self, url: str) -> VisitRecord | None: ...
+
+    def visits(self, urls: Sequence[str]) -> Mapping[str, VisitRecord]:
+        """What is known of these, of those that are known."""
 
     def known(self, urls: Sequence[str]) -> int:
         """How many of these are known."""

@@ -105,6 +105,9 @@ class CrawlView:
     def visit(self, url: str) -> VisitRecord | None:
         return self.frontier().visit(url)
 
+    def visits(self, urls: Sequence[str]) -> dict[str, VisitRecord]:
+        return {url: visit for url in urls if (visit := self.visit(url)) is not None}
+
     def moved_hosts(self) -> frozenset[str]:
         """Those in the index that are in no partition of this agent's; none where it is alone."""
         stored = self.frontier().meta(HELD) if self.exists else None

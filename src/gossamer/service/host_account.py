@@ -9,11 +9,14 @@ import msgspec
 
 from gossamer.agent import numbers
 from gossamer.agent.case import Case
+from gossamer.agent.ending import FAILED
 from gossamer.agent.left_out import FAULTS
 from gossamer.agent.waiting import host_sentence
+from gossamer.config import Pause
 from gossamer.frontier.outlook import HostEstimate
 from gossamer.frontier.reader import HostView
 from gossamer.model import State, VisitRecord
+from gossamer.model.domain import registered_domain
 from gossamer.service.host_visits import HostVisits, visits_of
 
 _RULES: Final = 200  # of a robots.txt
@@ -62,10 +65,11 @@ def _facts(case: Case, host: HostView) -> Iterator[tuple[str, str]]:
     yield "Pages", f"{host.pages:,}"
     yield "Queued", f"{host.queued:,}"
     yield "Delay", _delay(case, host)
+    yield from _shared_delays(case, host)
     if host.due > case.now:
         yield "Next visit", f"in {numbers.span(host.due - case.now)}"
     if host.failures:
-        why = f": {fault_words(host.trouble)}" if host.trouble else ""
+        why = f": it {FAILED[host.trouble]}" if host.trouble in FAILED else ""
         yield "Failures", f"{host.failures:,} in a row{why}"
         longest = numbers.span(case.config.policy.max_retry_wait)
         yield "Back-off", f"down after {case.policy.max_tries} failures; its rest doubles with each, {longest} at most"
@@ -108,6 +112,19 @@ def _delay(case: Case, host: HostView) -> str:
     added = f"; {host.added_delay:g} s of it since it said that it is busy" if host.added_delay else ""
     slow = f"; at least {manners.delay_factor:g} x the time that its response took" if manners.delay_factor else ""
     return f"{host.delay:.3g} s: {source}{added}{slow}"
+
+
+def _shared_delays(case: Case, host: HostView) -> Iterator[tuple[str, str]]:
+    """How long its domain and its address rest after a visit to it."""
+    domain, manners = registered_domain(host.name), case.policy.manners(case.name)
+    waiting = case.progress.waits.get(domain, 0) if case.progress.running else 0
+    said = f"; {waiting:,} of its hosts wait for that" if waiting else ""
+    yield "Domain", f"{_pause(manners.domain_delay, host.domain_delay)} between visits to hosts of {domain}{said}"
+    yield "Address", f"{_pause(manners.address_delay, host.address_delay)} between visits to hosts at its address"
+
+
+def _pause(pause: Pause, seconds: float) -> str:
+    return f"{seconds:.3g} s" + (f" (1/{pause.parts:g} of its delay)" if pause.parts and seconds else "")
 
 
 def _robots(case: Case, host: HostView) -> str:

@@ -41,6 +41,7 @@ _WHY: Final[dict[str, str]] = {
     Reason.PROTOCOL: "no HTTP",
     Reason.TOO_LARGE: "headers too long",
     Reason.BUSY: "busy (429, 503)",
+    Reason.ROBOTS_5XX: "robots.txt fails (5xx)",
     Reason.ROBOTS_UNREACHABLE: "robots.txt fails",
 }
 

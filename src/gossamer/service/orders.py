@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MOST_REQUESTS = 1000
 _Text = Annotated[str, Field(min_length=1, max_length=2000)]
+_MaxAge = Annotated[
+    float | None,
+    Field(
+        ge=0,
+        le=10**10,
+        description="Seconds: a known URL whose copy is older is visited again, with 0 in any case; null: none is.",
+    ),
+]
 
 
 class _Order(BaseModel):
@@ -16,17 +25,29 @@ class _Order(BaseModel):
 class SeedsOrder(_Order):
     urls: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(min_length=1, max_length=1000)]
     priority: Annotated[int, Field(ge=0, le=9, description="0 comes first, 9 last.")] = 4
+    links: Annotated[bool, Field(description="Of pages stored already, visit next what they link to.")] = False
 
 
 class RequestOrder(_Order):
     url: Annotated[str, Field(max_length=4096)]
     priority: Annotated[int, Field(ge=0, le=9, description="0 comes first, 9 last.")] = 4
     tag: Annotated[str, Field(max_length=100, description="By which its result is found; empty: by none.")] = ""
+    max_age: _MaxAge = None
 
 
 class RequestsOrder(_Order):
-    requests: Annotated[list[RequestOrder], Field(min_length=1, max_length=1000)]
+    """`priority`, `tag` and `max_age` are those of `urls`; each of `requests` has its own."""
+
+    urls: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=MOST_REQUESTS)] = []
+    priority: Annotated[int, Field(ge=0, le=9, description="0 comes first, 9 last.")] = 4
+    tag: Annotated[str, Field(max_length=100, description="By which results are found; empty: by none.")] = ""
+    max_age: _MaxAge = None
+    requests: Annotated[list[RequestOrder], Field(max_length=MOST_REQUESTS)] = []
     app: Annotated[str, Field(max_length=40, description="On whose share; empty: the crawl's own links.")] = ""
+
+    def given(self) -> list[RequestOrder]:
+        named = [RequestOrder(url=url, priority=self.priority, tag=self.tag, max_age=self.max_age) for url in self.urls]
+        return [*named, *self.requests]
 
 
 class PatternOrder(_Order):
@@ -38,6 +59,7 @@ class WatchOrder(_Order):
     webhook: Annotated[str, Field(max_length=2000, description="Called for each new page; empty: none is.")] = ""
     name: Annotated[str, Field(max_length=64, description="Empty: the words of the query.")] = ""
     notify_earlier: Annotated[bool, Field(description="Call also for pages that are in the index already.")] = False
+    crawl: Annotated[bool, Field(description="Visit next what matching pages link to.")] = False
 
 
 class HostOrder(_Order):

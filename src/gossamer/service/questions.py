@@ -87,6 +87,7 @@ class AskSearch(Question[SearchPart], frozen=True):
     site: Text = ""
     language: Text = ""
     elsewhere: Elsewhere | None = None
+    domains: bool = False
 
     def patience(self) -> float:
         return 3.0 + self.upto / 200 if self.upto > _PAGE else 0.0
@@ -98,7 +99,7 @@ class AskSearch(Question[SearchPart], frozen=True):
             left = self.upto - (len(whole.results) if whole else 0)
             part = view.search.answer(
                 self.query, limit=min(_PAGE, left), cursor=cursor, site=self.site, language=self.language,
-                elsewhere=self.elsewhere,
+                elsewhere=self.elsewhere, domains=self.domains,
             )  # fmt: skip
             if whole is None:
                 whole = part

@@ -16,7 +16,8 @@ Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 class WatchEntry(msgspec.Struct):
     """A standing query and how it fares. `hits` pages are listed, `earlier` of them were in the index before it; `seen`
     are all that matched. Of the hits that are to be told `waiting` wait, `done` were taken, `dead` were given up.
-    `webhook` is whole for admins only, and else where it is.
+    `webhook` is whole for admins only, and else where it is. `crawl`: what matching pages link to is visited next.
+    `remembered`: it was added by itself, for a search that found nothing, and ends 30 days later.
     """
 
     id: str
@@ -37,6 +38,8 @@ class WatchEntry(msgspec.Struct):
     last_status: int | None
     trouble: str
     taken_up: bool
+    crawl: bool
+    remembered: bool
 
 
 class WatchesAnswer(msgspec.Struct):
@@ -92,7 +95,7 @@ def watch_entry(watch: Watch, tally: Tally, whole: bool) -> WatchEntry:
         watch.id, watch.name, watch.query, webhook, watch.notify_earlier, _moment(watch.created_at), tally.hits,
         tally.earlier, tally.seen, tally.waiting, tally.done, tally.dead, _moment(tally.newest_at),
         _moment(tally.last_try_at), _moment(tally.next_try_at), tally.last_status or None, tally.trouble,
-        tally.taken_up,
+        tally.taken_up, watch.crawl, watch.remembered,
     )  # fmt: skip
 
 

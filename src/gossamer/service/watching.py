@@ -10,15 +10,18 @@ from typing import Final
 
 from fastapi import Request
 
-from gossamer.agent.watching.adding import add_watch, remove_watch
+from gossamer.agent.watching.adding import add_watch, remember, remove_watch
 from gossamer.agent.watching.book import WatchBook, has_watches
 from gossamer.agent.watching.sharing import bring_up
 from gossamer.agent.watching.watch import Watch
-from gossamer.errors import ClusterError, ConfigError, ControlError, CrawlDirError, QueryError
-from gossamer.service.callers import Caller
+from gossamer.errors import ClusterError, ConfigError, ControlError, CrawlDirError, GossamerError, QueryError
+from gossamer.index import Answer
+from gossamer.service.callers import Caller, is_local
 from gossamer.service.problems import Problem
 from gossamer.service.request_crawl import crawl_of
 
+MOST_FROM: Final = 10
+"""Results of a search from which the crawl may go on."""
 _LOOK_EVERY: Final = 2.0  # seconds
 
 
@@ -60,10 +63,10 @@ def known(book: WatchBook | None, name: str) -> Watch:
 
 
 def add(
-    request: Request, caller: Caller, query: str, webhook: str, name: str, notify_earlier: bool
+    request: Request, caller: Caller, query: str, webhook: str, name: str, notify_earlier: bool, crawl: bool
 ) -> tuple[Watch, str]:
     try:
-        return add_watch(home_of(request), f"key {caller.name}", query, webhook, name, notify_earlier)
+        return add_watch(home_of(request), f"key {caller.name}", query, webhook, name, notify_earlier, crawl)
     except QueryError as error:
         raise Problem(422, str(error), position=error.position) from error
     except ConfigError as error:
@@ -72,6 +75,28 @@ def add(
         raise Problem(409, str(error)) from error
     except ClusterError as error:
         raise _unheard(error) from error
+
+
+def remembered(
+    request: Request, caller: Caller, answer: Answer, query: str, site: str = "", language: str = ""
+) -> Watch | None:
+    """Have a search that found nothing remembered; None where that may not be, or is not to be. Another site's page
+    must not be able to have a browser of this machine do so.
+    """
+    crawl = crawl_of(request)
+    known = caller.key is not None or is_local(request)
+    strange = request.headers.get("sec-fetch-site") in ("cross-site", "same-site")
+    if answer.total or crawl.missing or not known or strange or not crawl.exists:
+        return None
+    try:
+        return remember(home_of(request), whole_query(query, site, language)) if crawl.config().agent.remember else None
+    except GossamerError:  # it cannot be written here, or the broker does not answer: a search is answered all the same
+        return None
+
+
+def whole_query(query: str, site: str, language: str) -> str:
+    """A search with what it was kept to, as one query."""
+    return " ".join(filter(None, (query, site and f"site:{site}", language and f"lang:{language}")))
 
 
 def remove(request: Request, caller: Caller, name: str) -> Watch:

@@ -1,5 +1,5 @@
-/* What a page's WARC records and its line of CDXJ say, put together in one step: the compiled twin of what warc.py and
- * cdxj.py format.
+/* What a page's WARC records and its line of CDXJ say, put together in one step: the compiled twin of what warc.py,
+ * cdxj.py and surt.py format.
  *
  * Both write the same bytes (tests/contract/test_compiled.py).
  */
@@ -132,17 +132,22 @@ static void put_field(text *into, const char *name, const piece *value)
     PUT(into, "\r\n");
 }
 
-/* The record that has these fields. */
-static PyObject *record_of(const text *fields, const piece *block, const piece *body)
+/* The record that has these fields, and this digest of its block. */
+static PyObject *record_of(const text *fields, PyObject *digest, const piece *block, const piece *body)
 {
-    char length[64];
-    int digits = snprintf(length, sizeof length, "Content-Length: %zd\r\n\r\n", block->length + body->length);
-    PyObject *made = PyBytes_FromStringAndSize(NULL, fields->length + digits + block->length + body->length + 4);
+    text last = {(char[128]){0}, 0, 128};
+    PUT(&last, "WARC-Block-Digest: ");
+    spell((const unsigned char *)PyBytes_AS_STRING(digest), last.at + last.length);
+    last.length += SPELLED;
+    PUT(&last, "\r\nContent-Length: ");
+    put_number(&last, block->length + body->length);
+    PUT(&last, "\r\n\r\n");
+    PyObject *made = PyBytes_FromStringAndSize(NULL, fields->length + last.length + block->length + body->length + 4);
     if (made == NULL)
         return NULL;
     text into = {PyBytes_AS_STRING(made), 0, PyBytes_GET_SIZE(made)};
     put(&into, fields->at, fields->length);
-    put(&into, length, digits);
+    put(&into, last.at, last.length);
     put(&into, block->at, block->length);
     put(&into, body->at, body->length);
     PUT(&into, "\r\n\r\n");
@@ -150,23 +155,36 @@ static PyObject *record_of(const text *fields, const piece *block, const piece *
 }
 
 PyDoc_STRVAR(records_doc,
-"records(page, digest, run, number, with_request)\n--\n\n"
+"records(page, digest, blocks, run, number)\n--\n\n"
 "The response record of a page, and the request record, or nothing. Their ids begin with `run`, and go on with `number`\n"
-"and the one after it.");
+"and the one after it. `digest` is that of the payload, `blocks` are those of the blocks of both records; without the\n"
+"second there is no request record.");
+
+static int is_digest(PyObject *object)
+{
+    return PyBytes_Check(object) && PyBytes_GET_SIZE(object) == DIGEST;
+}
+
+static int are_digests(PyObject *blocks)
+{
+    if (!PyTuple_Check(blocks) || PyTuple_GET_SIZE(blocks) != 2 || !is_digest(PyTuple_GET_ITEM(blocks, 0)))
+        return 0;
+    PyObject *request = PyTuple_GET_ITEM(blocks, 1);
+    return is_digest(request) || (PyBytes_Check(request) && PyBytes_GET_SIZE(request) == 0);
+}
 
 static PyObject *records(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    if (count != 5 || !PyBytes_Check(args[1]) || PyBytes_GET_SIZE(args[1]) != DIGEST || !PyUnicode_Check(args[2])
-        || !PyLong_Check(args[3])) {
-        PyErr_SetString(PyExc_TypeError, "records(page, digest: 20 bytes, run: str, number: int, with_request: bool)");
+    if (count != 5 || !is_digest(args[1]) || !are_digests(args[2]) || !PyUnicode_Check(args[3]) || !PyLong_Check(args[4])) {
+        PyErr_SetString(PyExc_TypeError, "records(page, digest: 20 bytes, blocks: two digests, run: str, number: int)");
         return NULL;
     }
     piece pieces[PIECES] = {{NULL, NULL, 0}};
     text made = {NULL, 0, 0};
     PyObject *response = NULL, *request = NULL, *both = NULL;
     Py_ssize_t run_length, size = 0;
-    const char *run = PyUnicode_AsUTF8AndSize(args[2], &run_length);
-    unsigned long long number = PyLong_AsUnsignedLongLong(args[3]);
+    const char *run = PyUnicode_AsUTF8AndSize(args[3], &run_length);
+    unsigned long long number = PyLong_AsUnsignedLongLong(args[4]);
     if (run == NULL || (number == (unsigned long long)-1 && PyErr_Occurred()))
         return NULL;
     PyObject *moment = PyObject_GetAttr(args[0], fetched_at);
@@ -214,9 +232,10 @@ static PyObject *records(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     spell((const unsigned char *)PyBytes_AS_STRING(args[1]), made.at + made.length);
     made.length += SPELLED;
     PUT(&made, "\r\nContent-Type: application/http;msgtype=response\r\n");
-    response = record_of(&made, &pieces[HEAD], &pieces[RAW]);
+    response = record_of(&made, PyTuple_GET_ITEM(args[2], 0), &pieces[HEAD], &pieces[RAW]);
 
-    if (args[4] == Py_True) {
+    PyObject *asked = PyTuple_GET_ITEM(args[2], 1);
+    if (PyBytes_GET_SIZE(asked)) {
         made.length = 0;
         PUT(&made, "WARC/1.1\r\nWARC-Type: request\r\nWARC-Record-ID: ");
         put_id(&made, run, run_length, number + 1);
@@ -228,7 +247,7 @@ static PyObject *records(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
         PUT(&made, "\r\n");
         put_field(&made, "WARC-Protocol: ", &pieces[PROTOCOL]);
         PUT(&made, "Content-Type: application/http;msgtype=request\r\n");
-        request = record_of(&made, &pieces[REQUEST], &(piece){NULL, "", 0});
+        request = record_of(&made, asked, &pieces[REQUEST], &(piece){NULL, "", 0});
     } else {
         request = PyBytes_FromStringAndSize(NULL, 0);
     }
@@ -243,6 +262,244 @@ done:
     return both;
 }
 
+/* -- SURT keys ------------------------------------------------------------------------------------------------- */
+
+/* Which bytes the key of a usual URL may come from. Others are for Python, which knows all the cases. */
+enum { HOST = 1, HEX = 2 };
+static unsigned char kinds[256];
+
+static void fill_kinds(void)
+{
+    for (const char *at = "abcdefghijklmnopqrstuvwxyz0123456789-."; *at; at++)
+        kinds[(unsigned char)*at] |= HOST;
+    for (const char *at = "0123456789abcdefABCDEF"; *at; at++)
+        kinds[(unsigned char)*at] |= HEX;
+}
+
+static int is_digit(char letter)
+{
+    return letter >= '0' && letter <= '9';
+}
+
+static char lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
+}
+
+static int hex_value(char digit)
+{
+    return is_digit(digit) ? digit - '0' : lower(digit) - 'a' + 10;
+}
+
+/* Four numbers up to 255, without needless zeros. */
+static int is_address(const char *at, const char *end)
+{
+    for (int parts = 1;; parts++, at++) {
+        const char *start = at;
+        int number = 0;
+        while (at < end && is_digit(*at) && at - start < 3)
+            number = 10 * number + *at++ - '0';
+        if (at == start || number > 255 || (*start == '0' && at - start > 1))
+            return 0;
+        if (at == end || *at != '.')
+            return parts == 4 && at == end;
+    }
+}
+
+/* The host reversed and without `www.`, then the port. 0 where it is unusual. */
+static int put_host(text *into, const char *host, const char *end, int secure)
+{
+    const char *last = host;
+    int letters = 0;
+    for (; last < end && kinds[(unsigned char)*last] & HOST; last++) {
+        if (*last == '.' && (last == host || last[-1] == '.'))
+            return 0;
+        letters |= *last != '.' && !is_digit(*last);
+    }
+    if (last == host || last[-1] == '.' || (!letters && !is_address(host, last)))
+        return 0;
+    long port = 0;
+    if (last < end) {
+        if (*last != ':' || end - last < 2 || end - last > 6 || last[1] == '0')
+            return 0;
+        for (const char *at = last + 1; at < end; at++) {
+            if (!is_digit(*at))
+                return 0;
+            port = 10 * port + *at - '0';
+        }
+        if (port > 65535)
+            return 0;
+    }
+    if (last - host > 3 && !memcmp(host, "www", 3)) {
+        const char *at = host + 3;
+        while (at < last && is_digit(*at))
+            at++;
+        if (at < last && *at == '.')
+            host = at + 1;
+    }
+    for (const char *stop = last, *at = last; at >= host; at--) {
+        if (at > host && at[-1] != '.')
+            continue;
+        put(into, at, stop - at);
+        if (at > host)
+            PUT(into, ",");
+        stop = at - 1;
+    }
+    if (port && port != (secure ? 443 : 80))
+        put(into, last, end - last);
+    PUT(into, ")");
+    return 1;
+}
+
+/* A path or a query in lower case, with escapes only where they are needed. 0 where it is unusual. */
+static int put_unescaped(text *into, const char *at, const char *end)
+{
+    char *to = into->at + into->length;
+    for (; at < end; at++) {
+        unsigned char letter = (unsigned char)*at;
+        if (letter == '%') {
+            if (end - at < 3 || !(kinds[(unsigned char)at[1]] & HEX) || !(kinds[(unsigned char)at[2]] & HEX))
+                return 0;
+            letter = (unsigned char)(16 * hex_value(at[1]) + hex_value(at[2]));
+            if (letter == '%')
+                return 0;
+            if (letter <= ' ' || letter > '~' || letter == '#') {
+                *to++ = '%';
+                *to++ = lower(at[1]);
+                *to++ = lower(at[2]);
+                at += 2;
+                continue;
+            }
+            at += 2;
+        } else if (letter <= ' ' || letter > '~' || letter == '#') {
+            return 0;
+        }
+        *to++ = lower((char)letter);
+    }
+    into->length = to - into->at;
+    return 1;
+}
+
+enum { PARAMETERS = 64 };
+
+typedef struct {
+    const char *at;
+    Py_ssize_t length, name; /* of all of it, and of what stands before `=` */
+} parameter;
+
+/* By name, then those without a value, then by value. */
+static int comes_after(const parameter *one, const parameter *other)
+{
+    int order = memcmp(one->at, other->at, (size_t)(one->name < other->name ? one->name : other->name));
+    if (!order)
+        order = (one->name > other->name) - (one->name < other->name);
+    if (!order) {
+        Py_ssize_t least = one->length < other->length ? one->length : other->length;
+        order = memcmp(one->at, other->at, (size_t)least);
+        if (!order)
+            order = (one->length > other->length) - (one->length < other->length);
+    }
+    return order > 0;
+}
+
+/* The parameters from `start` on in order. 0 where it is unusual: a session id may be in it, or there are too many. */
+static int order_query(text *into, Py_ssize_t start)
+{
+    char *query = into->at + start;
+    Py_ssize_t length = into->length - start;
+    if (memmem(query, (size_t)length, "sid=", 4) || memmem(query, (size_t)length, "sessionid", 9)
+        || memmem(query, (size_t)length, "cftoken=", 8))
+        return 0;
+    parameter found[PARAMETERS];
+    int count = 0, moved = 0;
+    for (const char *at = query, *end = query + length; at <= end; count++) {
+        const char *stop = memchr(at, '&', (size_t)(end - at));
+        stop = stop ? stop : end;
+        const char *equals = memchr(at, '=', (size_t)(stop - at));
+        if (count == PARAMETERS)
+            return 0;
+        parameter next = {at, stop - at, (equals ? equals : stop) - at};
+        int place = count;
+        for (; place > 0 && comes_after(&found[place - 1], &next); place--, moved = 1)
+            found[place] = found[place - 1];
+        found[place] = next;
+        at = stop + 1;
+    }
+    if (!moved)
+        return 1;
+    char *copy = PyMem_Malloc((size_t)length + 1);
+    if (copy == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    char *to = copy;
+    for (int i = 0; i < count; i++) {
+        if (i)
+            *to++ = '&';
+        memcpy(to, found[i].at, (size_t)found[i].length);
+        to += found[i].length;
+    }
+    memcpy(query, copy, (size_t)length);
+    PyMem_Free(copy);
+    return 1;
+}
+
+/* The key of a URL, where there is room for as many bytes as the URL has. 0 where surt.py must find it, -1 when there is
+ * an error; nothing is added then.
+ */
+static int put_key(text *into, const char *url, Py_ssize_t length)
+{
+    Py_ssize_t before = into->length;
+    int secure = length > 8 && !memcmp(url, "https://", 8), good = 0;
+    if (!secure && (length < 8 || memcmp(url, "http://", 7)))
+        return 0;
+    const char *host = url + 7 + secure, *end = url + length, *slash = memchr(host, '/', (size_t)(end - host));
+    if (slash == NULL)
+        return 0;
+    const char *mark = memchr(slash, '?', (size_t)(end - slash));
+    if (!put_host(into, host, slash, secure))
+        goto done;
+    Py_ssize_t path = into->length;
+    if (!put_unescaped(into, slash, mark ? mark : end))
+        goto done;
+    Py_ssize_t size = into->length - path;
+    for (const char *at = into->at + path, *stop = at + size - 1; at < stop; at++)
+        if ((*at == '/' && (at[1] == '/' || at[1] == '.')) || *at == '(')
+            goto done; /* segments to take out, or a session id */
+    if (size > 1 && into->at[into->length - 1] == '/')
+        into->length--;
+    if (mark) {
+        PUT(into, "?");
+        Py_ssize_t start = into->length;
+        good = mark + 1 < end && put_unescaped(into, mark + 1, end) ? order_query(into, start) : 0;
+    } else {
+        good = 1;
+    }
+done:
+    if (good < 1)
+        into->length = before;
+    return good;
+}
+
+PyDoc_STRVAR(surt_doc, "surt(url)\n--\n\nThe SURT key of a URL, or None where it is unusual.");
+
+static PyObject *surt(PyObject *Py_UNUSED(module), PyObject *url)
+{
+    Py_ssize_t length;
+    const char *at = PyUnicode_Check(url) && PyUnicode_IS_ASCII(url) ? PyUnicode_AsUTF8AndSize(url, &length) : NULL;
+    if (at == NULL)
+        Py_RETURN_NONE;
+    text made = {NULL, 0, 0};
+    PyObject *key = NULL;
+    int good = make_room(&made, length + 8) ? put_key(&made, at, length) : -1;
+    if (good == 1)
+        key = PyUnicode_FromStringAndSize(made.at, made.length);
+    else if (good == 0)
+        key = Py_NewRef(Py_None);
+    PyMem_Free(made.at);
+    return key;
+}
+
 /* -- lines of CDXJ --------------------------------------------------------------------------------------------- */
 
 static int is_plain(const char *url, Py_ssize_t length)
@@ -251,42 +508,6 @@ static int is_plain(const char *url, Py_ssize_t length)
         if (url[i] < ' ' || url[i] > '~' || url[i] == '"' || url[i] == '\\' || url[i] == '#')
             return 0;
     return 1;
-}
-
-/* The host reversed and without `www.`, the rest in lower case. `cut` is where the path begins. */
-static void put_surt(text *into, const char *url, Py_ssize_t length, Py_ssize_t cut)
-{
-    const char *host = (const char *)memmem(url, (size_t)cut, "//", 2) + 2, *end = url + cut;
-    if (*host != '[') {
-        const char *colon = memchr(host, ':', (size_t)(end - host)), *last = colon ? colon : end;
-        if (last - host > 3 && !memcmp(host, "www", 3)) {
-            const char *at = host + 3;
-            while (at < last && *at >= '0' && *at <= '9')
-                at++;
-            if (at < last && *at == '.')
-                host = at + 1;
-        }
-        int numeric = 0, dots = 0;
-        for (const char *at = host; at < last; at++) {
-            dots += *at == '.';
-            numeric += *at >= '0' && *at <= '9';
-        }
-        if (!numeric || numeric + dots != last - host) {
-            for (const char *stop = last, *at = last; at >= host; at--) {
-                if (at > host && at[-1] != '.')
-                    continue;
-                put(into, at, stop - at);
-                if (at > host)
-                    PUT(into, ",");
-                stop = at - 1;
-            }
-            host = last;
-        }
-    }
-    put(into, host, end - host);
-    PUT(into, ")");
-    for (Py_ssize_t i = cut; i < length; i++)
-        into->at[into->length++] = url[i] >= 'A' && url[i] <= 'Z' ? (char)(url[i] + 32) : url[i];
 }
 
 PyDoc_STRVAR(lines_doc,
@@ -312,9 +533,13 @@ static int put_line(text *into, PyObject *entry, PyObject *const *args)
     long long size = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 6));
     if (PyErr_Occurred())
         return 0;
-    const char *slash = length > 8 ? memchr(url + 8, '/', (size_t)(length - 8)) : NULL;
-    if (slash == NULL || !is_plain(url, length) || memmem(url, (size_t)(slash - url), "//", 2) == NULL
-        || !PyBytes_Check(digest) || PyBytes_GET_SIZE(digest) != DIGEST || !(seconds >= 0 && seconds < 253402300800.0)) {
+    if (!make_room(into, 2 * length + 8))
+        return 0;
+    int good = is_plain(url, length) && is_digest(digest) && seconds >= 0
+        && seconds < 253402300800.0 ? put_key(into, url, length) : 0;
+    if (good < 0)
+        return 0;
+    if (!good) {
         PyObject *made = PyObject_CallFunctionObjArgs(args[4], entry, args[1], NULL);
         const char *line = made == NULL ? NULL : PyUnicode_AsUTF8AndSize(made, &length);
         int fits = line != NULL && make_room(into, length);
@@ -327,9 +552,8 @@ static int put_line(text *into, PyObject *entry, PyObject *const *args)
     if (mime == NULL && !PyErr_Occurred())
         mime = asked = PyObject_CallOneArg(args[3], type);
     const char *written = mime == NULL ? NULL : PyUnicode_AsUTF8AndSize(mime, &mime_length);
-    int good = written != NULL && make_room(into, 2 * length + mime_length + file_length + change_length + 512);
+    good = written != NULL && make_room(into, length + mime_length + file_length + change_length + 512);
     if (good) {
-        put_surt(into, url, length, slash - url);
         PUT(into, " ");
         good = put_moment(into, (time_t)seconds, "%Y%m%d%H%M%S");
         PUT(into, " {\"url\": \"");
@@ -385,6 +609,7 @@ static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
 static PyMethodDef methods[] = {
     {"spelled", spelled, METH_O, spelled_doc},
     {"records", (PyCFunction)(void (*)(void))records, METH_FASTCALL, records_doc},
+    {"surt", surt, METH_O, surt_doc},
     {"lines", (PyCFunction)(void (*)(void))lines, METH_FASTCALL, lines_doc},
     {NULL, NULL, 0, NULL},
 };
@@ -395,6 +620,7 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__records(void)
 {
+    fill_kinds();
     for (int i = 0; i < PIECES; i++)
         if (names[i] == NULL && (names[i] = PyUnicode_InternFromString(NAMES[i])) == NULL)
             return NULL;

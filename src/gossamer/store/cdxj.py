@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from urllib.parse import quote, unquote_plus
+from urllib.parse import unquote_plus
 
 from gossamer.model.post import METHOD, body_of, plain
-from gossamer.regex import compiled_later
+from gossamer.store.surt import surt
 from gossamer.store.warc import spelled
 
 Entry = tuple[str, float, str | None, int, bytes, int, int, str]
@@ -17,31 +17,18 @@ Entry = tuple[str, float, str | None, int, bytes, int, int, str]
 REVISIT = "warc/revisit"
 """What the type of a page is called whose payload is in another record."""
 
-_WWW = compiled_later(r"^www\d*\.")
-_KEPT = "".join(chr(code) for code in range(33, 127) if chr(code) not in "#%")
 _NEEDS_ESCAPE = re.compile(r"[^ !#-\[\]-~]").search
 
 
-def surt(url: str) -> str:
-    """The sort key: host reversed, `www.` off, lower case, as web archives look it up."""
-    cut = url.index("/", 8)
-    host, colon, port = url[url.index("//") + 2 : cut].partition(":")
-    if host[:1] == "[":
-        return f"{url[url.index('//') + 2 : cut]}){url[cut:].lower()}"
-    host = _WWW.sub("", host)
-    if not host.replace(".", "").isdigit():
-        host = ",".join(reversed(host.split(".")))
-    return f"{host}{colon}{port}){url[cut:].lower()}"
+def key_of(url: str) -> str:
+    """Return the key by which web archives look up what was asked for.
 
-
-def _form_key(url: str, body: str) -> str:
-    """As web archives look up what was sent: method and body in the query, the body decoded and written anew, and all
-    parts in order.
+    Of a form that was sent, method and decoded body are part of the query, as cdxj-indexer has it.
     """
-    path, mark, query = surt(url).partition("?")
-    sent = quote(unquote_plus(body), safe=_KEPT).lower()
-    parts = [*(query.split("&") if mark else ()), METHOD.lower(), *(sent.split("&") if sent else ())]
-    return f"{path}?{'&'.join(sorted(parts))}"
+    if "#" not in url:
+        return surt(url)
+    target, body = plain(url), unquote_plus(body_of(url))
+    return surt(f"{target}{'&' if '?' in target else '?'}{METHOD}{'&' if body else ''}{body}")
 
 
 def quoted(text: str) -> str:
@@ -59,10 +46,10 @@ def mime_of(content_type: str | None) -> str:
 def line_here(entry: Entry, file: str) -> str:
     """The line of one capture in a WARC file."""
     url, fetched_at, content_type, status, digest, offset, length, change = entry
-    key, form = surt(url), ""
+    key, form = key_of(url), ""
     if "#" in url:
         url, body = plain(url), body_of(url)
-        key, form = _form_key(url, body), f', "method": "POST", "requestBody": {quoted(body)}'
+        form = f', "method": "POST", "requestBody": {quoted(body)}'
     stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime(int(fetched_at)))
     changed = f', "change": "{change}"' if change else ""
     return (

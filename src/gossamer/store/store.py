@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from gossamer.config import StoreConfig, store_directory
 from gossamer.model import Page
 from gossamer.store.warc import payload_digest
-from gossamer.store.writer import Position, Writer
+from gossamer.store.writer import KEYS, Position, Writer, has_old_keys, rewrite_old_keys
 
 
 class StorePosition(msgspec.Struct, frozen=True):
@@ -19,21 +20,42 @@ class StorePosition(msgspec.Struct, frozen=True):
     writers: dict[str, Position] = {}
 
 
+def _with_keys_of_today(home: Path, position: Position, notice: Callable[[str], None]) -> Position:
+    """Where a directory that is no longer given cannot be written to, it stays as it is until it can."""
+    if not has_old_keys(position) or not home.is_dir():
+        return position
+    try:
+        rewrite_old_keys(home, position, notice)
+    except OSError:
+        return position
+    return msgspec.structs.replace(position, keys=KEYS)
+
+
 class Store:
     """Invariant: file numbers are unique over all directories, and a page is in exactly one of them."""
 
-    def __init__(self, home: Path, config: StoreConfig, position: StorePosition, software: str) -> None:
+    def __init__(
+        self,
+        home: Path,
+        config: StoreConfig,
+        position: StorePosition,
+        software: str,
+        notice: Callable[[str], None] = lambda _: None,
+    ) -> None:
         directories = {"": (home, 1.0)}
         for text in config.directories:
             path, share = store_directory(text)
             directories[str(path.absolute())] = (path, share)
         self._last = position.last
-        self._before = position.writers  # directories that were given once stay known
         self._writers = {
             name: Writer(
-                path, config, position.writers.get(name, Position()), software, position.last, self._next_number
+                path, config, position.writers.get(name, Position()), software, position.last, self._next_number, notice
             )
             for name, (path, _) in directories.items()
+        }
+        self._before = {  # directories that were given once stay known
+            name: end if name in self._writers else _with_keys_of_today(Path(name), end, notice)
+            for name, end in position.writers.items()
         }
         self._shares = [(self._writers[name], share) for name, (_, share) in directories.items()]
 

@@ -67,6 +67,12 @@ def payload_digest(payload: bytes) -> bytes:
     return sha1(payload, usedforsecurity=False).digest()
 
 
+def _block_digest(head: bytes, body: bytes = b"") -> bytes:
+    hashed = sha1(head, usedforsecurity=False)
+    hashed.update(body)
+    return hashed.digest()
+
+
 def spelled_here(digest: bytes) -> str:
     """`sha1:` in base32, as web archives have it; two letters at a time, which is twice as fast as base64.b32encode."""
     number = int.from_bytes(digest, "big")
@@ -74,8 +80,11 @@ def spelled_here(digest: bytes) -> str:
     return "sha1:" + "".join([pairs[number >> shift & 1023] for shift in _SHIFTS])
 
 
-def record(fields: dict[str, str | bytes], block: bytes, body: bytes = b"") -> bytes:
-    """A whole record, whose content is `block` and `body`; fields that have no value are not written."""
+def record(fields: dict[str, str | bytes], digest: bytes, block: bytes, body: bytes = b"") -> bytes:
+    """A whole record, whose content is `block` and `body`, which have this `digest` together; fields that have no value
+    are not written.
+    """
+    fields = {**fields, "WARC-Block-Digest": spelled(digest)}
     texts = [(name, value.encode() if isinstance(value, str) else value) for name, value in fields.items() if value]
     lines = [b"%b: %b\r\n" % (name.encode(), value) for name, value in texts]
     length = b"Content-Length: %d\r\n\r\n" % (len(block) + len(body))
@@ -83,10 +92,16 @@ def record(fields: dict[str, str | bytes], block: bytes, body: bytes = b"") -> b
 
 
 def records_here(
-    page: Page, digest: bytes, run: str, number: int, with_request: bool, same_as: tuple[str, float] | None = None
+    page: Page,
+    digest: bytes,
+    blocks: tuple[bytes, bytes],
+    run: str,
+    number: int,
+    same_as: tuple[str, float] | None = None,
 ) -> tuple[bytes, bytes]:
     """The response record of a page, or a revisit of the URL and moment `same_as`, and the request record or nothing.
-    Their ids begin with `run`, and go on with `number` and the one after it.
+    Their ids begin with `run`, and go on with `number` and the one after it. `digest` is that of the payload, `blocks`
+    are those of the blocks of both records; without the second there is no request record.
     """
     date, url = date_of(page.fetched_at), plain(page.url)
     about = {"WARC-Type": "response"}
@@ -110,7 +125,8 @@ def records_here(
         "WARC-Target-URI": url, "WARC-Concurrent-To": f"{run}{number:012x}>", "WARC-Protocol": page.protocol,
         "Content-Type": "application/http;msgtype=request",
     }  # fmt: skip
-    return record(response, page.head, raw), record(request, page.request) if with_request else b""
+    answered, asked = blocks
+    return record(response, answered, page.head, raw), record(request, asked, page.request) if asked else b""
 
 
 try:  # both are done for every page
@@ -164,15 +180,18 @@ class RecordWriter:
             "WARC-Type": "warcinfo", "WARC-Record-ID": f"{self._run}{self._number:012x}>", "WARC-Date": date_of(now),
             "WARC-Filename": filename, "Content-Type": "application/warc-fields",
         }  # fmt: skip
-        return compress(record(named, block), _SMALL)
+        return compress(record(named, _block_digest(block), block), _SMALL)
 
     def page(self, page: Page, digest: bytes, same_as: tuple[str, float] | None = None) -> tuple[bytes, bytes]:
         """The response record, or a revisit of the URL and moment `same_as`, and the request record or nothing."""
         self._number += 2
+        asked = payload_digest(page.request) if self._requests else b""
         if same_as is None:
-            response, request = records(page, digest, self._run, self._number, self._requests)
+            blocks = _block_digest(page.head, page.raw), asked
+            response, request = records(page, digest, blocks, self._run, self._number)
         else:
-            response, request = records_here(page, digest, self._run, self._number, self._requests, same_as)
+            blocks = _block_digest(page.head), asked
+            response, request = records_here(page, digest, blocks, self._run, self._number, same_as)
         if same_as is None and is_packed(page):
             packed = compress_head(response, self._level, len(page.raw))
         else:

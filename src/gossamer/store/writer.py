@@ -47,12 +47,29 @@ def cdxj_name(number: int) -> str:
     return f"gossamer-{number:05d}.cdxj"
 
 
+KEYS = 1
+"""The form of the keys in CDXJ lines. 0 was a form of our own, 1 is SURT as other tools compute it."""
+
+
 class Position(msgspec.Struct, frozen=True):
-    """How far a writer had come at a commit: its last file, and how much of it and of its CDXJ holds."""
+    """How far a writer had come at a commit: its last file, how much of it and of its CDXJ holds, and the form of the
+    keys in all its CDXJ files.
+    """
 
     file: int = -1
     warc: int = 0
     cdxj: int = 0
+    keys: int = 0
+
+
+def has_old_keys(position: Position) -> bool:
+    return position.file >= 0 and position.keys < KEYS
+
+
+def rewrite_old_keys(home: Path, position: Position, notice: Callable[[str], None]) -> None:
+    from gossamer.store.rekey import rewrite_keys  # needed once in the life of an old directory
+
+    rewrite_keys(home, position.file, notice)
 
 
 class Writer:
@@ -70,6 +87,7 @@ class Writer:
         software: str,
         last: int,
         next_number: Callable[[], int],
+        notice: Callable[[str], None],
     ) -> None:
         self.has_room = True  # on the disk, at the last sync
         self._written = 0  # bytes in this run, as of the last flush
@@ -94,6 +112,11 @@ class Writer:
         except OSError as error:
             raise CrawlDirError(f"{home} cannot be made: {error.strerror}. Choose another directory.") from error
         self._recover(position, last)
+        if has_old_keys(position):
+            try:
+                rewrite_old_keys(home, position, notice)
+            except OSError as error:
+                raise self._explained(error) from error
 
     @property
     def written(self) -> int:
@@ -129,7 +152,7 @@ class Writer:
             raise self._explained(error) from error
         disk = os.statvfs(self.home)
         self.has_room = disk.f_bavail * disk.f_frsize > _RESERVE
-        return Position(self._file, self._end, self._cdxj_end)
+        return Position(self._file, self._end, self._cdxj_end, KEYS)
 
     def close(self) -> None:
         for file in (self._warc, self._cdxj):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from urllib.parse import urlsplit
 
+from gossamer.testing.clock import Clock
 from gossamer.testing.web.conditional import not_modified
 from gossamer.testing.web.hub import is_stranger
 from gossamer.testing.web.message import Reply, Request, response, simple_page
@@ -29,8 +30,8 @@ class TinyWeb(SmallWeb):
     is being crawled. A page that was added with an ETag or Last-Modified answers 304 to who has it as it is.
     """
 
-    def __init__(self, *, latency: float = 0.0, time_scale: float = 1.0) -> None:
-        super().__init__(latency=latency, time_scale=time_scale)
+    def __init__(self, *, latency: float = 0.0, time_scale: float = 1.0, clock: Clock | None = None) -> None:
+        super().__init__(latency=latency, time_scale=time_scale, clock=clock)
         self._pages: dict[tuple[str, str], bytes | Handler] = {}
 
     def url(self, path: str = "/") -> str:

@@ -17,6 +17,7 @@ from gossamer.agent.crawl_dir import give_to_owner
 from gossamer.agent.parts import AGENTS, is_part
 from gossamer.agent.watching.watch import (
     MOST_WATCHES,
+    REMEMBERED_FOR,
     Tally,
     Told,
     Watch,
@@ -41,7 +42,15 @@ CREATE TABLE IF NOT EXISTS watches (
     webhook TEXT NOT NULL,
     secret TEXT NOT NULL,
     notify_earlier INTEGER NOT NULL,
-    created REAL NOT NULL
+    created REAL NOT NULL,
+    crawl INTEGER NOT NULL DEFAULT 0,
+    remembered INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS onward (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    part TEXT NOT NULL,
+    watch INTEGER NOT NULL REFERENCES watches ON DELETE CASCADE,
+    url TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS taken_up (
     watch INTEGER NOT NULL REFERENCES watches ON DELETE CASCADE, part TEXT NOT NULL, PRIMARY KEY (watch, part)
@@ -100,7 +109,8 @@ _HITS: Final = (
     "FROM hits h LEFT JOIN calls c ON c.number = h.call"
 )
 _AFTER_ALL: Final = (1 << 63) - 1
-_WATCH: Final = "number, id, name, query, webhook, notify_earlier, created"
+_WATCH: Final = "number, id, name, query, webhook, notify_earlier, created, crawl, remembered"
+_NEW_COLUMNS: Final = ("crawl", "remembered")  # of watches, since the first version of the file
 
 
 def folder_of(home: Path) -> Path:
@@ -140,6 +150,7 @@ class WatchBook:
             self._base.execute("PRAGMA mmap_size = 0")
             self._check_version()
             self._base.executescript(_SCHEMA)
+            self._add_columns()
         except sqlite3.Error as error:
             raise self.explained(error) from error
 
@@ -168,19 +179,36 @@ class WatchBook:
         if version == 0:
             self._base.execute(f"PRAGMA user_version = {VERSION}")
 
+    def _add_columns(self) -> None:
+        """A file made by an earlier version lacks some."""
+        known = {row[1] for row in self._base.execute("PRAGMA table_info(watches)")}
+        for column in _NEW_COLUMNS:
+            if column not in known:
+                with suppress(sqlite3.OperationalError):  # another process was faster
+                    self._base.execute(f"ALTER TABLE watches ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
+
     # -- watches -------------------------------------------------------------------------------------------------------
 
-    def add(self, query: str, webhook: str, name: str, notify_earlier: bool, now: float) -> tuple[Watch, str]:
+    def add(
+        self,
+        query: str,
+        webhook: str,
+        name: str,
+        notify_earlier: bool,
+        now: float,
+        crawl: bool = False,
+        remembered: bool = False,
+    ) -> tuple[Watch, str]:
         """A new watch and its secret, which is given this once; empty without a webhook."""
         checked_query(query)
         secret = new_secret() if webhook else ""
         with self.changing():
             last = self._count("SELECT coalesce(max(number), 0) FROM watches")
             chosen = self.check_room(checked_name(name, query, last + 1), bool(name))
-            row = (new_id(), chosen, query.strip(), webhook, secret, notify_earlier, now)
+            row = (new_id(), chosen, query.strip(), webhook, secret, notify_earlier, now, crawl, remembered)
             self._base.execute(
-                "INSERT INTO watches (id, name, query, webhook, secret, notify_earlier, created) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO watches (id, name, query, webhook, secret, notify_earlier, created, crawl, remembered) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
         found = self.find(row[0])
@@ -233,6 +261,14 @@ class WatchBook:
         with self.changing():
             self._base.execute("DELETE FROM hits WHERE watch = ?", (watch.number,))
             self._base.execute("DELETE FROM watches WHERE number = ?", (watch.number,))
+
+    def forget_old(self, now: float) -> None:
+        """Remove the remembered watches whose time is over."""
+        old = "SELECT number FROM watches WHERE remembered = 1 AND created < ?"
+        if self._rows(old, (now - REMEMBERED_FOR,)):
+            for watch in self.all():
+                if watch.remembered and watch.created_at < now - REMEMBERED_FOR:
+                    self.remove(watch)
 
     @property
     def version(self) -> int:
@@ -347,8 +383,8 @@ def _give(path: Path, flags: int, home: Path) -> None:
 
 
 def _watch(row: Any) -> Watch:
-    number, id_, name, query, webhook, notify_earlier, created = row
-    return Watch(number, id_, name, query, webhook, bool(notify_earlier), created)
+    number, id_, name, query, webhook, notify_earlier, created, crawl, remembered = row
+    return Watch(number, id_, name, query, webhook, bool(notify_earlier), created, bool(crawl), bool(remembered))
 
 
 def _hit(watch: Watch, row: Any) -> WatchHit:

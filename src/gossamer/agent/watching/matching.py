@@ -12,11 +12,13 @@ from sqlite3 import Connection
 from time import monotonic
 from typing import Final
 
+from gossamer.agent.parts import is_part
+from gossamer.agent.spool import Command, Spool
 from gossamer.agent.watching.book import WatchBook, has_watches, is_shared
 from gossamer.agent.watching.keeping import Keeping, keeping_of
 from gossamer.agent.watching.records import Match
-from gossamer.agent.watching.watch import MOST_HITS, Watch
-from gossamer.errors import CrawlDirError, DamagedError, GossamerError
+from gossamer.agent.watching.watch import MOST_EARLIER_STARTS, MOST_HITS, MOST_STARTS, START_PRIORITY, Watch
+from gossamer.errors import ControlError, CrawlDirError, DamagedError, GossamerError
 from gossamer.index.snapshot import Snapshot
 from gossamer.index.standing import Found, FreshPages, StandingQuery
 from gossamer.index.writer import Ready
@@ -45,6 +47,9 @@ class Matching:
         self._keeping: Keeping | None = None
         self._version = -1
         self._broken = False
+        self._agent = home.name if is_part(home) else ""  # of several on one machine, which have one book
+        self._spool = Spool(home)
+        self._starts = True  # there may be pages from which the crawl is to go on: the last process may have left some
         self._watches: list[tuple[Watch, StandingQuery]] = []
         self._new: list[tuple[Watch, StandingQuery]] = []
         self._fresh = FreshPages()
@@ -84,6 +89,7 @@ class Matching:
     def _load(self, book: WatchBook) -> None:
         taken = {row[0] for row in book.rows("SELECT watch FROM taken_up WHERE part = ?", (self._part,))}
         known = {watch.number: (watch, query) for watch, query in (*self._watches, *self._new)}
+        book.forget_old(self._clock())
         watches: list[tuple[Watch, StandingQuery]] = []
         new: list[tuple[Watch, StandingQuery]] = []
         for watch in book.all():
@@ -201,10 +207,45 @@ class Matching:
             tell = bool(watch.webhook) and (watch.notify_earlier or not before)
             title, language = hit.title[:_LONGEST], hit.language[:40]
             matches.append(Match(page.key, hit.url, title, hit.snippet, language, hit.fetched_at, now, before, tell))
+        if watch.crawl:
+            self._note_starts(base, watch, matches, earlier)
         if earlier:
             matches.reverse()  # the newest are listed first, and the best of those there were
         self._keeping.keep(base, watch, matches, [page.key for page in fresh[room:]])
         return len(matches)
+
+    # -- where the crawl goes on ---------------------------------------------------------------------------------------
+
+    def _note_starts(self, base: Connection, watch: Watch, matches: Sequence[Match], earlier: bool) -> None:
+        """Keep the pages whose links are to be visited next, within the change that makes the pages hits."""
+        found = "SELECT count(*) FROM hits WHERE watch = ? AND earlier = 0"
+        room = MOST_STARTS - int(base.execute(found, (watch.number,)).fetchone()[0])
+        starts = matches[: max(0, min(room, MOST_EARLIER_STARTS) if earlier else room)]
+        self._starts = True
+        note = "INSERT INTO onward (part, watch, url) VALUES (?, ?, ?)"
+        base.executemany(note, ((self._agent, watch.number, each.url) for each in starts))
+
+    def lead_on(self) -> None:
+        """Tell the crawl to visit next what the pages link to that were kept for it; said twice, it is done once."""
+        if self._book is None or self._broken or not self._starts:
+            return
+        ask = (
+            "SELECT o.number, o.url, w.name FROM onward o JOIN watches w ON w.number = o.watch WHERE o.part = ?"
+            " ORDER BY o.number"
+        )
+        self._starts = False  # what goes wrong is tried again with the next page, or by the next process
+        try:
+            rows = self._book.rows(ask, (self._agent,))
+            for name in dict.fromkeys(row[2] for row in rows):
+                urls = [row[1] for row in rows if row[2] == name]
+                about = {"urls": urls, "priority": START_PRIORITY, "links": True}
+                self._spool.send(Command("seeds", f"watch {name}", self._clock(), about))
+            with self._book.changing() as base:
+                base.executemany("DELETE FROM onward WHERE number = ?", ((row[0],) for row in rows))
+        except ControlError as error:
+            self._notice(f"watches: the crawl cannot be told where to go on: {error}")
+        except _UNUSABLE as error:
+            self._give_up(error)
 
     def _give_up(self, error: GossamerError) -> None:
         """Pages can be found all the same."""

@@ -48,6 +48,8 @@ class Added(_Record, frozen=True):
     secret: Short
     notify_earlier: bool
     created: float
+    crawl: bool = False
+    remembered: bool = False
 
 
 class Removed(_Record, frozen=True):

@@ -29,7 +29,7 @@ from gossamer.agent.watching.records import (
     encode,
     in_parts,
 )
-from gossamer.agent.watching.watch import MOST_HITS, MOST_WATCHES
+from gossamer.agent.watching.watch import MOST_HITS, MOST_WATCHES, REMEMBERED_FOR
 from gossamer.cluster.watch_log import Said
 from gossamer.errors import BatchError
 from gossamer.index.schema import key_of
@@ -129,11 +129,16 @@ class Replica:
             name = f"{record.name}-{number}"
         if base.execute("SELECT count(*) FROM watches").fetchone()[0] >= MOST_WATCHES:
             return
+        if record.remembered and record.created < self._clock() - REMEMBERED_FOR:
+            return
         base.execute(
-            "INSERT INTO watches (id, name, query, webhook, secret, notify_earlier, created) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (record.watch, name, record.query, record.webhook, record.secret, record.notify_earlier, record.created),
-        )
+            "INSERT INTO watches (id, name, query, webhook, secret, notify_earlier, created, crawl, remembered) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                record.watch, name, record.query, record.webhook, record.secret, record.notify_earlier, record.created,
+                record.crawl, record.remembered,
+            ),
+        )  # fmt: skip
 
     def _find(self, base: Connection, watch: int, record: Found, sequence: int) -> None:
         note = "INSERT OR IGNORE INTO seen VALUES (?, ?)"
@@ -196,8 +201,9 @@ class Replica:
         for watch in self.book.all():
             secret = self.book.secret(watch)
             yield Added(
-                watch.id, watch.name, False, watch.query, watch.webhook, secret, watch.notify_earlier, watch.created_at
-            )
+                watch.id, watch.name, False, watch.query, watch.webhook, secret, watch.notify_earlier, watch.created_at,
+                watch.crawl, watch.remembered,
+            )  # fmt: skip
             calls = "SELECT id, state, tries, tried, due, status, why, made FROM calls WHERE watch = ? ORDER BY number"
             yield from (CallWas(watch.id, *row) for row in self.book.rows(calls, (watch.number,)))
             hits = [

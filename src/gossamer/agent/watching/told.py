@@ -14,6 +14,8 @@ def watch_fields(watch: Watch, tally: Tally) -> dict[str, object]:
         "query": watch.query,
         "webhook": watch.webhook,
         "notify_earlier": watch.notify_earlier,
+        "crawl": watch.crawl,
+        "remembered": watch.remembered,
         "created_at": moment(watch.created_at),
         "hits": tally.hits,
         "earlier": tally.earlier,

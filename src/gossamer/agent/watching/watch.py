@@ -15,6 +15,17 @@ from gossamer.index.standing import StandingQuery
 MOST_WATCHES: Final = 5_000
 MOST_HITS: Final = 100_000
 """Pages of a watch that are listed; what matches beyond that is only counted."""
+MOST_REMEMBERED: Final = 100
+"""Queries that found nothing and are remembered by themselves; one more, and the oldest is forgotten."""
+MOST_AN_HOUR: Final = 50
+"""Of these, new ones: whoever searches for nonsense drives out the others slowly, and fills no log."""
+REMEMBERED_FOR: Final = 30 * 86400.0  # seconds
+MOST_STARTS: Final = 100
+"""Pages of a watch from which the crawl goes on."""
+MOST_EARLIER_STARTS: Final = 10
+"""Of these, pages that were in the index before the watch: the best."""
+START_PRIORITY: Final = 1
+"""Of what such a page links to."""
 LONGEST_NAME: Final = 64
 SECRET: Final = "whsec_"  # noqa: S105
 """What secrets begin with, so that one is recognised where it should not be."""
@@ -25,7 +36,9 @@ Told = Literal["", "waiting", "done", "dead"]
 
 
 class Watch(msgspec.Struct, frozen=True):
-    """A standing query. Without `webhook` it only collects."""
+    """A standing query. Without `webhook` it only collects. `crawl`: what matching pages link to is visited next.
+    `remembered`: a search found nothing, and nobody asked for a watch; it ends after REMEMBERED_FOR.
+    """
 
     number: int  # in its book
     id: str
@@ -34,6 +47,8 @@ class Watch(msgspec.Struct, frozen=True):
     webhook: str
     notify_earlier: bool
     created_at: float
+    crawl: bool = False
+    remembered: bool = False
 
 
 class WatchHit(msgspec.Struct, frozen=True):

@@ -51,6 +51,14 @@ class AgentConfig(Settings):
         cost="Nothing is visited.",
         live=True,
     )
+    remember: bool = declare(
+        True,
+        Switch(),
+        "Remember searches that find nothing as watches, for 30 days: those of people with a key, or on this machine. "
+        "What pages link to that come to match is visited next.",
+        cost="A watch each, 100 at most. Whoever may see the watches sees the words.",
+        live=True,
+    )
     log_format: str = declare(
         "text",
         Choice("text", "json"),

@@ -23,6 +23,24 @@ class FetchConfig(Settings):
         live=True,
         local=True,
     )
+    target_rate: float = declare(
+        0.0,
+        Decimal(0),
+        "Reach this many pages a second with as few connections as that takes, from least_connections to connections; "
+        "0 uses all of them.",
+        cost="Some seconds until a change of the servers or of this machine is answered; it is no cap, which rate is.",
+        flag="--target-rate",
+        metavar="N",
+        live=True,
+    )
+    least_connections: int = declare(
+        4,
+        Whole(1, 20_000),
+        "Connections that there may be in any case, where target_rate adjusts them.",
+        cost="None, unless it is more than the target takes.",
+        live=True,
+        local=True,
+    )
     timeout: float = declare(
         60.0,
         Duration(0.001),
@@ -118,7 +136,8 @@ class FetchConfig(Settings):
     head_first: str = declare(
         "never",
         Choice("never", "unknown", "always"),
-        "Send a HEAD before the GET: never, where the URL's extension says no type, or before every first visit.",
+        "Send a HEAD before the first GET of a URL: never, where its extension says no type, or always; to one that was"
+        " visited before none is sent.",
         cost="One more request, and a pause of the host, for each URL asked about; a GET that is not wanted ends "
         "after its headers anyway.",
     )
@@ -133,6 +152,8 @@ class FetchConfig(Settings):
         Text(empty=True),
         "A PEM file with the root certificates to trust, instead of the system's; for intranets with their own.",
         cost="Servers with certificates from anybody else fail; put both into one file to trust both.",
+        flag="--ca-file",
+        metavar="FILE",
     )
     rate: float = declare(
         0.0,

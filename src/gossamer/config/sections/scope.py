@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
-from gossamer.config.checks import block_pattern, check_media_type, check_network, check_regex, check_reserved
-from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Whole, WholeOrNone
+from gossamer.config.checks import (
+    block_pattern,
+    check_domain,
+    check_media_type,
+    check_network,
+    check_regex,
+    check_reserved,
+)
+from gossamer.config.kinds import (
+    Choice,
+    Decimal,
+    Duration,
+    DurationOrPart,
+    Many,
+    Pause,
+    Size,
+    Whole,
+    WholeOrNone,
+)
 from gossamer.config.option import Settings, declare, settings
 
 
@@ -49,10 +66,19 @@ class ScopeConfig(Settings):
         "Leave out responses whose Content-Length is larger; 0 is no limit.",
         cost="They cost a request each, which ends after the headers. Without a Content-Length max_body cuts.",
     )
+    domains: tuple[str, ...] = declare(
+        (),
+        Many(check_domain),
+        "Follow links to hosts of these domains, and to no others, instead of going by the seeds: example.org and .th "
+        "are those names and all below them. With networks also to hosts whose addresses are in these.",
+        cost="With networks every host that is met is remembered, and its name resolved before its URLs can be judged.",
+        flag="--domains",
+        metavar="DOMAIN,…",
+    )
     networks: tuple[str, ...] = declare(
         (),
         Many(check_network),
-        "Visit only servers whose addresses are in these networks; none means all.",
+        "Visit only servers whose addresses are in these networks; none means all. Hosts of domains may be anywhere.",
         cost="A name must be resolved before its URLs can be judged.",
         flag="--networks",
         metavar="CIDR,…",
@@ -61,7 +87,7 @@ class ScopeConfig(Settings):
         None,
         WholeOrNone(0),
         "Follow links no further than this many steps from a seed; the seeds are at depth 0.",
-        cost="Deeper URLs are not remembered; they are found again if the limit is raised and their page visited.",
+        cost="Deeper URLs are not remembered; when the limit is raised, the deepest pages are read for links again.",
         flag="--max-depth",
         metavar="N",
     )
@@ -120,6 +146,21 @@ class PolicyConfig(Settings):
         cost="More than 1 is felt by small servers.",
         flag="--host-connections",
         metavar="N",
+        live=True,
+    )
+    domain_delay: Pause = declare(
+        Pause(parts=8.0),
+        DurationOrPart(),
+        "Pause between the beginnings of two visits to hosts of one registered domain: a time, or a part of the pause "
+        "of the host that was visited; 0 makes none.",
+        cost="A domain gives at most one page per domain delay, however many hosts it has.",
+        live=True,
+    )
+    address_delay: Pause = declare(
+        Pause(parts=16.0),
+        DurationOrPart(),
+        "The same for hosts at one address. Hosts sent elsewhere with --connect are not counted.",
+        cost="Hosts that share an address give at most one page per address delay together.",
         live=True,
     )
     domain_connections: int = declare(
@@ -182,8 +223,8 @@ class PolicyConfig(Settings):
     duplicates: str = declare(
         "skip",
         Choice("skip", "follow"),
-        "skip: links of a page that repeats another one are not followed, a directory whose last pages brought nothing "
-        "new is left, and so is a host that mirrors another; follow: all of it is crawled.",
+        "skip: a directory whose last pages brought nothing new is left, and so are a host that mirrors another and "
+        "copies of a page ever deeper below it; follow: all of it is crawled.",
         cost="skip keeps some URLs queued for ever, and says which; follow does not end on sites without end.",
         live=True,
     )

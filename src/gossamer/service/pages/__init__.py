@@ -1,5 +1,5 @@
 """The pages that people see: search, copies, domains, hosts, dashboard and controls, changes, the report, watches,
-login.
+the API, login.
 
 Rendered here; a browser needs no script.
 """
@@ -12,6 +12,7 @@ from gossamer.service.pages import (
     controls,
     copies,
     dashboard,
+    docs,
     domains,
     hosts,
     login,
@@ -21,5 +22,5 @@ from gossamer.service.pages import (
     watches,
 )
 
-_PAGES = (assets, search, copies, domains, hosts, urls, controls, dashboard, changed, report, watches, login)
+_PAGES = (assets, search, copies, domains, hosts, urls, controls, dashboard, changed, report, watches, docs, login)
 ROUTERS = tuple(page.router for page in _PAGES)

@@ -100,6 +100,13 @@ ACTIONS: Final[dict[str, Action]] = {
         lambda now, given: foretold.retry(now, _host_or_all(given)),
         lambda control, given: control.retry(_host_or_all(given)),
     ),
+    "rejudge": Action(
+        "Judge again",
+        "rejudge",
+        lambda now, given: foretold.rejudge(now),
+        lambda control, given: control.rejudge(),
+        asks=False,
+    ),
     "limits": Action(
         "Speed",
         "speed",
@@ -128,7 +135,14 @@ ACTIONS: Final[dict[str, Action]] = {
         "Seeds",
         "seeds",
         lambda now, given: foretold.seeds(now, _lines(given, "urls")),
-        lambda control, given: control.add_seeds(_lines(given, "urls"), _seed_rank(given)),
+        lambda control, given: control.add_seeds(_lines(given, "urls"), _seed_rank(given), given.get("links") == "yes"),
+    ),
+    "refresh": Action(
+        "Visit again",
+        "refresh",
+        lambda now, given: foretold.refresh(now),
+        lambda control, given: control.refresh(_lines(given, "urls")),
+        asks=False,
     ),
     "priority": Action(
         "Priority",

@@ -18,9 +18,11 @@ _FOLDER: Final = Path(__file__).parent / "static"
 _TYPES: Final = {
     "gossamer.css": "text/css; charset=utf-8",
     "dashboard.js": "text/javascript; charset=utf-8",
+    "docs.js": "text/javascript; charset=utf-8",
     "gossamer.js": "text/javascript; charset=utf-8",
     "controls.js": "text/javascript; charset=utf-8",
     "hours.js": "text/javascript; charset=utf-8",
+    "report.js": "text/javascript; charset=utf-8",
     "gossamer.svg": "image/svg+xml",
 }
 _comments = re.compile(rb"/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/")

@@ -16,7 +16,7 @@ from gossamer.agent.progress import Progress
 from gossamer.service.host_tables import ROWS, said, why_slow
 from gossamer.service.pages import charts, words
 from gossamer.service.pages.charts import OUTCOMES, Window
-from gossamer.service.pages.choice import RANGES, Choice
+from gossamer.service.pages.choice import RANGES, Choice, Range
 from gossamer.service.pages.fresh import fresh_board
 from gossamer.service.pages.sentence import sentence
 from gossamer.service.picture import Picture
@@ -30,8 +30,7 @@ AGENTS: Final = 12  # rows: ten agents, the index, the service
 DOMAINS: Final = 5  # that are listed
 _SPARK: Final = 60  # buckets of a sparkline
 _SPARK_HEIGHT: Final = 40
-# Seconds that are shown: while the crawl is young, no more than it has.
-_SPANS: Final = {"15min": (60.0, 300.0, 900.0), "6h": (60.0, 300.0, 900.0, 3600.0, 6 * 3600.0)}
+_SPANS: Final = {"15min": 900.0, "6h": 6 * 3600.0}  # seconds
 _MINUTE: Final = 60.0
 _UNKNOWN: Final = ("core", "memory", "partitions", "lag")
 _LATELY: Final = 10.0  # seconds over which what happens now is counted
@@ -47,9 +46,12 @@ def board(picture: Picture, choice: Choice) -> Board:
 
 def _made(picture: Picture, choice: Choice) -> Board:
     found: Board = {"sentence": sentence(picture), "asof": _as_of(picture)}
+    shown = choice.range or _usual_range(picture)
+    for name in RANGES:
+        found[f"range.{name}@aria-current"] = "true" if name == shown else "false"
     _figures(found, picture)
-    _chart(found, picture, choice.range)
-    found |= fresh_board(picture, _window(picture, choice.range))
+    _chart(found, picture, shown)
+    found |= fresh_board(picture, _window(picture, shown))
     _hosts(found, picture, choice)
     _agents(found, picture, choice.agents)
     _stages(found, picture.progress)
@@ -72,27 +74,33 @@ def _as_of(picture: Picture) -> str:
     if progress.max_pages:
         pages = f"{numbers.count(progress.pages)} of {numbers.count(progress.max_pages)} pages"
     ran = "running for" if progress.running else "the last run took"
+    when = "as of" if progress.running or not progress.reason else "ended"
     without = f" · without {', '.join(picture.missing)}" if picture.missing else ""
-    return f"{pages} · {ran} {numbers.span(progress.seconds)} · as of {words.moment(progress.updated_at)}{without}"
+    return f"{pages} · {ran} {numbers.span(progress.seconds)} · {when} {words.moment(progress.updated_at)}{without}"
 
 
 def _figures(found: Board, picture: Picture) -> None:
+    """What happens now, or, of a crawl that does not run, how the last run was."""
     progress, samples, running = picture.progress, picture.samples, picture.progress.running
-    over = _window(picture, "15min", _SPARK)
+    over = _window(picture, _usual_range(picture), _SPARK)
     pages = [sum(each) for each in zip(*(charts.rates(samples, name, over) for name in OUTCOMES[:4]), strict=True)]
     faults = [value * _MINUTE for value in charts.rates(samples, "faults", over)]
-    failed = _added(samples, "faults", _now(picture), _MINUTE)
-    found["pages"] = numbers.rate(progress.pages_per_s * running)
-    found["pages.more"] = (
-        f"mean {numbers.rate(progress.mean_pages_per_s)}, peak {numbers.rate(progress.peak_pages_per_s)}"
-    )
-    found["bytes"] = f"{numbers.size(progress.bytes_per_s * running)}/s"
-    found["bytes.more"] = f"{numbers.size(progress.bytes)} received"
+    failed = sum(progress.reasons.values())
+    mean, peak = numbers.rate(progress.mean_pages_per_s), numbers.rate(progress.peak_pages_per_s)
+    if running:
+        found["pages"], found["pages.more"] = numbers.rate(progress.pages_per_s), f"mean {mean}, peak {peak}"
+        found["bytes"] = f"{numbers.size(progress.bytes_per_s)}/s"
+        lately = _added(samples, "faults", _now(picture), _MINUTE)
+        found["faults"] = f"{numbers.count(round(lately))}/min"
+    else:
+        found["pages"], found["pages.more"] = mean, f"mean of the run, peak {peak}"
+        received = _added(samples, "bytes", _now(picture), progress.seconds) if progress.seconds else 0.0
+        found["bytes"] = f"{numbers.size(received / max(progress.seconds, charts.LEAST))}/s"
+        found["faults"] = numbers.count(failed)
+    found["bytes.more"] = f"{'' if running else 'mean of the run, '}{numbers.size(progress.bytes)} received"
     found["urls"] = numbers.count(progress.urls)
     found["urls.more"] = f"{numbers.count(progress.queued)} queued"
-    found["faults"] = f"{numbers.count(round(failed * running))}/min"
-    tries = progress.pages + sum(progress.reasons.values())
-    found["faults.more"] = f"{words.percent(sum(progress.reasons.values()), tries)} of all tries"
+    found["faults.more"] = f"{words.percent(failed, progress.pages + failed)} of all tries"
     curves = {
         "pages": pages,
         "bytes": charts.rates(samples, "bytes", over),
@@ -104,21 +112,21 @@ def _figures(found: Board, picture: Picture) -> None:
         found[f"spark.{name}@d"] = charts.area(values, max(*values, 1e-9), _SPARK_HEIGHT)
 
 
-def _chart(found: Board, picture: Picture, chosen: str) -> None:
-    samples = picture.samples
-    over = _window(picture, chosen)
+def _chart(found: Board, picture: Picture, shown: Range) -> None:
+    """Below it each outcome, as it is now; of a crawl that does not run, how many there were in the time shown."""
+    samples, running = picture.samples, picture.progress.running
+    over = _window(picture, shown)
     series = [charts.rates(samples, name, over) for name in OUTCOMES]
-    top = charts.nice(max(map(sum, zip(*series, strict=True))))
-    for name, path in zip(OUTCOMES, charts.stacked(series, top), strict=True):
+    highest = max(map(sum, zip(*series, strict=True)))
+    top = charts.nice(highest)
+    for name, values, path in zip(OUTCOMES, series, charts.stacked(series, top), strict=True):
         found[f"chart.{name}@d"] = path
-        lately = _added(samples, name, _now(picture), _LATELY) / _LATELY * picture.progress.running
-        found[f"now.{name}"] = numbers.rate(lately)
+        lately = _added(samples, name, _now(picture), _LATELY) / _LATELY
+        found[f"now.{name}"] = numbers.rate(lately) if running else numbers.count(round(sum(values) * over.step))
     found["chart@viewBox"] = f"0 0 {over.buckets} {charts.HEIGHT}"
     found["chart.top"], found["chart.half"] = f"{top:,g}/s", f"{top / 2:,g}"
-    found |= dict(zip(("chart.x0", "chart.x1", "chart.x2"), _times(over, picture.progress.running), strict=True))
-    found["chart@aria-label"] = (
-        f"Pages a second by outcome, {RANGES[chosen]}: at most {numbers.rate(max(map(sum, zip(*series, strict=True))))}"
-    )
+    found |= dict(zip(("chart.x0", "chart.x1", "chart.x2"), _times(over, running), strict=True))
+    found["chart@aria-label"] = f"Pages a second by outcome, {RANGES[shown]}: at most {numbers.rate(highest)}"
 
 
 def _hosts(found: Board, picture: Picture, choice: Choice) -> None:
@@ -159,9 +167,9 @@ def _agents(found: Board, picture: Picture, order: str) -> None:
 
     for name, each in list((picture.agents or {"agent": progress}).items())[:ROWS]:
         at_work = each.running
-        state = "not running" if not at_work else "paused" if each.paused else f"crawls, process {each.pid}"
+        state = "not running" if not at_work else "paused" if each.paused else f"crawling, process {each.pid}"
         if picture.agents and at_work and not each.paused:
-            state = f"crawls {numbers.rate(each.pages_per_s)}"
+            state = f"crawling {numbers.rate(each.pages_per_s)}"
         lag = words.took(each.lag) if at_work and each.lag else "none"
         add(name, each.core * at_work, each.memory * at_work, state, numbers.count(each.partitions), lag)
     unheard = {**dict.fromkeys(picture.missing, "does not answer"), **dict.fromkeys(picture.ended, "has ended")}
@@ -204,6 +212,7 @@ def _facts(found: Board, picture: Picture) -> None:
     progress = picture.progress
     found["hosts.ready"] = numbers.count(progress.hosts_ready)
     found["hosts.waiting"] = numbers.count(progress.hosts_waiting)
+    found["hosts.held"] = numbers.count(progress.hosts_held)
     found["hosts.down"] = numbers.count(progress.hosts_down)
     found["hosts.known"] = numbers.count(progress.hosts)
     found["flight"] = f"{numbers.count(progress.in_flight * progress.running)} of {numbers.count(progress.connections)}"
@@ -246,13 +255,19 @@ def _now(picture: Picture) -> float:
     return picture.samples[-1].at if picture.samples else picture.progress.updated_at
 
 
-def _window(picture: Picture, chosen: str, most: int = charts.BUCKETS) -> Window:
+def _usual_range(picture: Picture) -> Range:
+    """The whole run while it is young and after it has ended, or else its last minutes."""
+    progress = picture.progress
+    return "run" if not progress.running or progress.seconds < _SPANS["15min"] else "15min"
+
+
+def _window(picture: Picture, shown: Range, most: int = charts.BUCKETS) -> Window:
     samples, now = picture.samples, _now(picture)
-    if chosen == "all":
-        return charts.whole(samples, now)
-    age = now - samples[0].at if samples else 0.0
-    spans = _SPANS[chosen]
-    seconds = next((span for span in spans if span >= age), spans[-1])
+    if shown == "run":
+        return charts.between(now - picture.progress.seconds, now, most)
+    if shown == "all":
+        return charts.between(samples[0].at if samples else now, now, most)
+    seconds = _SPANS[shown]
     return charts.window(now, seconds, min(most, round(seconds / charts.LEAST)))
 
 
@@ -266,8 +281,12 @@ def _times(over: Window, running: bool) -> tuple[str, str, str]:
     """What is written below a chart: how long ago while it moves on, when it was afterwards."""
     seconds = over.end - over.start
     if running:
-        return f"{numbers.span(round(seconds))} ago", f"{numbers.span(round(seconds / 2))}", "now"
-    return words.moment(over.start), "", words.moment(over.end)
+        return f"{numbers.span(round(seconds))} ago", f"{numbers.span(round(seconds / 2))} ago", "now"
+    first, last = (words.moment(at).removesuffix(" UTC") for at in (over.start, over.end))
+    date = len("2026-01-31 ")
+    if first[:date] == last[:date]:
+        return first, numbers.span(round(seconds)), last[date:]
+    return first[:-3], numbers.span(round(seconds)), last[:-3]  # over days the seconds are of no interest
 
 
 def _next(due: float, now: float | None) -> str:

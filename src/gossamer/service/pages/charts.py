@@ -38,11 +38,10 @@ def window(end: float, seconds: float, buckets: int = BUCKETS) -> Window:
     return Window(last - seconds, step, buckets)
 
 
-def whole(samples: Sequence[Sample], end: float) -> Window:
-    """From the first sample on."""
-    start = samples[0].at if samples else end
+def between(start: float, end: float, most: int = BUCKETS) -> Window:
+    """From one moment to another, in no more buckets than there may be samples."""
     seconds = max(end - start, LEAST)
-    buckets = max(1, min(BUCKETS, math.floor(seconds / LEAST)))
+    buckets = max(1, min(most, math.floor(seconds / LEAST)))
     return Window(start, seconds / buckets, buckets)
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 from urllib.parse import urlencode
 
 import msgspec
 
 from gossamer.service.host_tables import BusyOrder, SlowOrder
 
-RANGES: Final = {"15min": "15 min", "6h": "6 h", "all": "all"}
+Range = Literal["15min", "6h", "run", "all"]
+RANGES: Final[dict[Range, str]] = {"15min": "15 min", "6h": "6 h", "run": "whole run", "all": "all runs"}
 AgentOrder: Final = ("process", "core", "memory")
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What one who looks has chosen, as it stands in the address of the page."""
+    """What one who looks has chosen, as it stands in the address of the page. An empty range stands for the usual one:
+    it depends on how the crawl is.
+    """
 
-    range: str = "15min"
+    range: Range | Literal[""] = ""
     busy: str = "pages"
     slow: str = "failures"
     agents: str = "process"
@@ -26,7 +29,8 @@ class Choice(msgspec.Struct, frozen=True):
     def of(cls, given: Mapping[str, str]) -> Choice:
         """What is not understood is as usual."""
         known = {"range": tuple(RANGES), "busy": get_args(BusyOrder), "slow": get_args(SlowOrder), "agents": AgentOrder}
-        return cls(**{name: given[name] for name, values in known.items() if given.get(name) in values})
+        found = {name: given[name] for name, values in known.items() if given.get(name) in values}
+        return msgspec.convert(found, cls)
 
     def link(self, **other: str) -> str:
         chosen = msgspec.structs.asdict(msgspec.structs.replace(self, **other))

@@ -62,7 +62,7 @@ def controls(request: Request, caller: Caller, back: str = "") -> dict[str, Any]
     """The context of controls.html and buttons.html; `back` is where forms lead, this page itself if not given."""
     view = crawl_of(request)
     found = Controls(
-        admin=caller.role == "admin" and bool(caller.session),
+        admin=caller.operates,
         exists=view.exists,
         running=view.running,
         paused=False,
@@ -98,7 +98,7 @@ def controls_page(request: Request, caller: Reader) -> HTMLResponse:
     known = controls(request, caller)
     changes = crawl_of(request).audit(_CHANGES)[::-1] if known["controls"].admin else []
     said = [said_of(change) for change in changes]
-    return render(request, "controls_page.html", caller, here="dashboard", changes=said, most=_CHANGES, **known)
+    return render(request, "controls_page.html", caller, here="controls", changes=said, most=_CHANGES, **known)
 
 
 @router.get("/controls/part")
@@ -142,7 +142,7 @@ def command(request: Request, caller: Admin, action: str, given: Fields) -> Resp
         text, wrong = _foretell(request, chosen, given)
         kept = {name: value for name, value in given.items() if name not in ("token", "back", "sure", "again")}
         return render(
-            request, "sure.html", caller, here="dashboard", action=action, chosen=chosen, text=text, wrong=wrong,
+            request, "sure.html", caller, here="controls", action=action, chosen=chosen, text=text, wrong=wrong,
             kept=kept, back=back, missed=chosen.again and "again" in given,
         )  # fmt: skip
     done = _done(request, caller, chosen, given)

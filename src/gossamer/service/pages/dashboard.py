@@ -20,7 +20,13 @@ from gossamer.service.picture import Picture, Watcher
 
 _CALLED: Final = dict(zip(OUTCOMES, ("2xx", "3xx", "4xx", "5xx", "fault", "excluded"), strict=True))
 _FACTS: Final = {
-    "Hosts": {"ready": "hosts.ready", "in their delay": "hosts.waiting", "down": "hosts.down", "known": "hosts.known"},
+    "Hosts": {
+        "ready": "hosts.ready",
+        "in their delay": "hosts.waiting",
+        "waiting for their domain": "hosts.held",
+        "down": "hosts.down",
+        "known": "hosts.known",
+    },
     "URLs": {"queued": "queued", "excluded": "excluded", "put aside": "aside", "dead": "dead"},
     "Answers": {"2xx": "status.2xx", "3xx": "status.3xx", "4xx": "status.4xx", "5xx": "status.5xx"},
     "Responses": {"mean": "latency", "95 % within": "latency.95", "under way": "flight", "repeated": "duplicates"},

@@ -42,6 +42,12 @@ HEADERS: Final = {
 # Cookies of a login are not sent where another site's page leads here. Our own page leads on, and then they are.
 _ONCE_MORE: Final = '<!DOCTYPE html><meta http-equiv="refresh" content="0"><title>Gossamer</title>'
 
+# The name of a page for `render`, which is its path too but for the first, and what it is called.
+_MENU: Final[dict[str, str]] = {
+    "search": "Search", "watches": "Watches", "domains": "Domains", "hosts": "Hosts", "dashboard": "Dashboard",
+    "controls": "Controls", "report": "Report", "docs": "API",
+}  # fmt: skip
+
 _templates = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
@@ -53,7 +59,7 @@ _templates = Environment(
 _templates.globals["asset"] = asset
 for _filter in (
     words.ago, words.count, words.is_web, words.iso, words.marked, words.moment, words.parts, words.path_parts,
-    words.path_shown, words.shell, words.took,
+    words.path_shown, words.prose, words.shell, words.shortened, words.took,
 ):  # fmt: skip
     _templates.filters[_filter.__name__] = _filter
 
@@ -72,7 +78,7 @@ class PageRoute(APIRoute):
             except Problem as problem:
                 response = _refused(request, problem)
             except RequestValidationError:
-                response = _refused(request, Problem(422, "The address of this page is not one of ours."))
+                response = _refused(request, Problem(422, "This is not an address of this service."))
             except GossamerError as error:
                 response = _refused(request, Problem(503, str(error), {"Retry-After": "10"}))
             for name, value in HEADERS.items():
@@ -96,6 +102,7 @@ def render(
         "token": gate.sessions.form_token(session) if session else "",
         "keys": bool(gate.keys.all()),
         "here": here,
+        "menu": {name: called for name, called in _MENU.items() if name != "controls" or (caller and caller.operates)},
         "missing": list(crawl_of(request).missing),
         "ended": list(crawl_of(request).ended),
         "now": time.time(),

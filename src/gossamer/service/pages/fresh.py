@@ -22,7 +22,7 @@ def fresh_board(picture: Picture, over: Window) -> dict[str, str]:
     found = {
         "fresh@hidden": "" if progress.keep_fresh else "hidden",
         "fresh": words.percent(progress.freshness, 1),
-        "fresh.more": f"mean age {numbers.span(progress.age)}" if progress.age else "none is out of date",
+        "fresh.more": f"mean age {numbers.span(progress.age)}" if progress.age else "none out of date",
         "revisits": numbers.count(progress.revisits),
         "revisits.more": f"{numbers.count(progress.revisits_unmodified)} unmodified (304)",
         "changed": numbers.count(progress.revisits_changed),

@@ -17,6 +17,7 @@ from gossamer.model import VisitRecord
 from gossamer.rules.policy import Policy
 from gossamer.service.host_account import fault_words
 from gossamer.service.host_list import Order
+from gossamer.service.host_tables import said
 from gossamer.service.pages.controls import controls
 from gossamer.service.pages.frame import Reader, new_router, render
 from gossamer.service.pages.timeline import Event, marks
@@ -106,7 +107,7 @@ def _list(order: str, name: str, cursor: str = "") -> str:
 
 def _row(host: HostCounts, policy: Policy, now: float, fresh: HostEstimate | None) -> Row:
     rest = f"in {numbers.span(host.due - now)}" if host.due > now else "now"
-    why = f" ({host.trouble.replace('_', ' ')})" if host.trouble else ""
+    why = f" ({said(host.trouble)})" if host.trouble else ""
     if policy.manners(host.name).blocked:
         state = "blocked"
     elif host.mirror_of:
@@ -114,11 +115,11 @@ def _row(host: HostCounts, policy: Policy, now: float, fresh: HostEstimate | Non
     elif policy.is_down(host.failures):
         state = f"down{why}, tried again {rest}"
     elif host.failures:
-        state = f"fails{why}, tried again {rest}"
+        state = f"failing{why}, tried again {rest}"
     elif host.queued:
         state = f"next visit {rest}"
     else:
-        state = "nothing waits"
+        state = "nothing queued"
     share = "" if fresh is None else numbers.share(fresh.freshness, 1)
     return Row(host, link_to(host.name), state, bool(host.failures), share)
 

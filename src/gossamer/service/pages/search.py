@@ -12,11 +12,15 @@ import msgspec
 from fastapi import Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
+from gossamer.agent.watching.watch import Watch
 from gossamer.errors import QueryError
-from gossamer.index import Answer
+from gossamer.index import Answer, FoundDomain
 from gossamer.index.facets import SPANS, start_of
+from gossamer.index.tree import largest
+from gossamer.service import watching
 from gossamer.service.callers import Caller
 from gossamer.service.pages import words
+from gossamer.service.pages.controls import controls
 from gossamer.service.pages.frame import Reader, new_router, render
 from gossamer.service.request_crawl import crawl_of
 
@@ -25,6 +29,7 @@ LONGEST: Final = 1000  # characters of a query
 _EXAMPLES: Final = 5
 _MOST_BEFORE: Final = 2000  # characters of cursors that lead back
 _MOST_ROWS: Final = 8  # of a facet
+_MOST_BRANCHES: Final = 20  # domains, on all levels together
 _SPOKEN: Final = {"day": "today", "week": "last 7 days", "month": "last 30 days", "year": "last 365 days"}
 _dated = re.compile(r"(?<!\S)(?:after|before):\S++")
 
@@ -83,6 +88,17 @@ def _asked(
     )
 
 
+class Branch(msgspec.Struct):
+    """A domain in the tree of results. `itself`: only the host of that very name is meant."""
+
+    name: str
+    pages: int
+    link: str
+    chosen: bool
+    itself: bool
+    below: list[Branch]
+
+
 Question = Annotated[Asked, Depends(_asked)]
 
 
@@ -102,13 +118,16 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
     search = crawl.search
     answer: Answer | None = None
     error: QueryError | None = None
+    remembered: Watch | None = None
     if asked.query:
         try:
             answer = search.answer(
-                asked.query, limit=PER_PAGE, cursor=asked.cursor, site=asked.site, language=asked.language
+                asked.query, limit=PER_PAGE, cursor=asked.cursor, site=asked.site, language=asked.language, domains=True
             )
         except QueryError as found:
             error = found
+    if template == "search.html" and answer is not None and not asked.cursor:  # half a word is nothing to remember
+        remembered = watching.remembered(request, caller, answer, asked.query, asked.site, asked.language)
     return render(
         request,
         template,
@@ -126,6 +145,8 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         size=search.size(),
         examples=[] if asked.query else search.terms(_EXAMPLES),
         chosen=_chosen(asked),
+        tree=(tree := _tree(answer, asked)),
+        outside=answer.total - _covered(tree) if answer and tree else 0,
         facets=_facets(answer, asked, time.time()),
         before=asked.previous(),
         after=asked.following(answer.next) if answer else None,
@@ -133,7 +154,23 @@ def _answered(request: Request, caller: Caller, asked: Asked, template: str, sta
         watch=asked.link(watching=True),
         unwatch=asked.link(),
         keep=_keep(asked),
+        remembered=remembered,
+        crawl_from=asked.link().replace("/", "/crawl-from", 1),
     )
+
+
+@router.get("/crawl-from")
+def crawl_from(request: Request, caller: Reader, asked: Question) -> HTMLResponse:
+    """The pages of a search from which the crawl would go on, to be agreed to."""
+    try:
+        hits = crawl_of(request).search.answer(
+            asked.query, limit=watching.MOST_FROM, site=asked.site, language=asked.language
+        ).results  # fmt: skip
+    except QueryError:
+        hits = []
+    text = watching.whole_query(asked.query, asked.site, asked.language)
+    known = controls(request, caller)
+    return render(request, "crawl_from.html", caller, here="search", asked=text, back=asked.link(), hits=hits, **known)
 
 
 def _said(answer: Answer | None, error: QueryError | None, missing: Sequence[str]) -> str:
@@ -149,12 +186,7 @@ def _said(answer: Answer | None, error: QueryError | None, missing: Sequence[str
 
 def _keep(asked: Asked) -> str:
     """Where the search is made one that stands: with what is kept to beside the query."""
-    parts = [asked.query]
-    if asked.site:
-        parts.append(f"site:{asked.site}")
-    if asked.language:
-        parts.append(f"lang:{asked.language}")
-    return "/watches?" + urlencode({"q": " ".join(parts)[:LONGEST]})
+    return "/watches?" + urlencode({"q": watching.whole_query(asked.query, asked.site, asked.language)[:LONGEST]})
 
 
 def _chosen(asked: Asked) -> list[tuple[str, str, str]]:
@@ -167,19 +199,61 @@ def _chosen(asked: Asked) -> list[tuple[str, str, str]]:
     return chosen
 
 
+def _tree(answer: Answer | None, asked: Asked) -> list[Branch]:
+    """The domains of the results, each with the way to keep to it; a host alone is no choice."""
+    if answer is None:
+        return []
+    kept = asked.site.lower()
+    found = largest([_shortened(domain, kept.removeprefix("*.")) for domain in answer.domains], _MOST_BRANCHES)
+    return [_branch(domain, asked, kept) for domain in found] if kept or sum(each.hosts for each in found) > 1 else []
+
+
+def _shortened(domain: FoundDomain, kept: str) -> FoundDomain:
+    """Without the domains on the way that have but one below them, unless what is kept to is there."""
+    while len(domain.domains) == 1 and domain.domains[0].pages == domain.pages and not _is_in(kept, domain.name):
+        domain = domain.domains[0]
+    below = [_shortened(each, kept) for each in domain.domains]
+    return msgspec.structs.replace(domain, domains=below)
+
+
+def _is_in(host: str, domain: str) -> bool:
+    return host == domain or host.endswith("." + domain)
+
+
+def _branch(domain: FoundDomain, asked: Asked, kept: str) -> Branch:
+    several = domain.hosts > 1
+
+    def branch(site: str, pages: int, itself: bool, below: list[Branch]) -> Branch:
+        chosen = site == kept
+        return Branch(domain.name, pages, asked.link(site="" if chosen else site), chosen, itself, below)
+
+    others = [each for each in domain.domains if not each.name.startswith(domain.name + ":")]
+    if domain.own and others:  # then the host itself, on all its ports, is a choice beside those below it
+        below = [_branch(each, asked, kept) for each in others]
+        ports = sum(each.pages for each in domain.domains) - sum(each.pages for each in others)
+        below.append(branch(domain.name, domain.own + ports, True, []))
+    else:
+        below = [_branch(each, asked, kept) for each in domain.domains]
+    return branch(f"*.{domain.name}" if several else domain.name, domain.pages, False, below)
+
+
+def _covered(tree: list[Branch]) -> int:
+    """How many results are of the hosts and domains at the ends of the tree."""
+    return sum(_covered(branch.below) if branch.below else branch.pages for branch in tree)
+
+
 def _facets(answer: Answer | None, asked: Asked, now: float) -> list[tuple[str, list[tuple[str, int, str, bool]]]]:
     """Name, then rows: what it is called, how many, where it leads, whether it is chosen."""
     if answer is None:
         return []
     facets = []
-    for name, key in (("Site", "site"), ("Language", "language")):
-        kept = getattr(asked, key)
-        rows = [
-            (value, number, asked.link(**{key: "" if value == kept else value}), value == kept)
-            for value, number in answer.facets.get(key, [])[:_MOST_ROWS]
-        ]
-        if len(rows) > 1 or kept:  # one alone is no choice
-            facets.append((name, rows))
+    kept = asked.language
+    rows = [
+        (value, number, asked.link(language="" if value == kept else value), value == kept)
+        for value, number in answer.facets.get("language", [])[:_MOST_ROWS]
+    ]
+    if len(rows) > 1 or kept:  # one alone is no choice
+        facets.append(("Language", rows))
     facets.append(("Fetched", _dates(answer.facets.get("date", []), asked, now)))
     return [facet for facet in facets if facet[1]]
 

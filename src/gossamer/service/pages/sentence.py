@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from gossamer.agent import numbers
+from gossamer.agent.ending import ending
 from gossamer.agent.progress import Progress
 from gossamer.service.pages import words
 from gossamer.service.picture import Picture
 
 _LATE: Final = 15.0  # seconds without a commit after which something is wrong
-_ENDS: Final = {
-    "complete": "Finished: every URL in scope has been visited.",
-    "max_pages": "Finished: the limit of pages is reached.",
-    "time_limit": "Finished: the time limit is reached.",
-    "stopped": "Stopped. The same command goes on with it.",
-}
 
 
 def sentence(picture: Picture) -> str:
@@ -32,7 +27,7 @@ def sentence(picture: Picture) -> str:
     if progress.seeds_share < 1:
         return f"Reading seeds: {numbers.count(progress.seeds_read)} so far, {numbers.share(progress.seeds_share, 1)}."
     if picture.at - progress.updated_at > _LATE:
-        return f"Running, and silent: the last commit was {words.ago(progress.updated_at, picture.at)}."
+        return f"Running, but silent: the last commit was {words.ago(progress.updated_at, picture.at)}."
     if progress.paused:
         return f"Paused. {_urls(progress.queued)} wait{'s' if progress.queued == 1 else ''}."
     return _at_work(progress)
@@ -49,10 +44,13 @@ def _at_work(progress: Progress) -> str:
 
 def _at_rest(progress: Progress, now: float) -> str:
     if progress.reason:
-        end = _ENDS.get(progress.reason, f"Ended: {progress.reason}.")
-        return f"{end} {_urls(progress.queued)} left." if progress.queued and progress.reason == "complete" else end
+        if progress.reason == "stopped":
+            return "Stopped. Run the same command to continue."
+        end = ending(progress)
+        whole = end.startswith("complete: ") or progress.reason in ("max_pages", "time_limit")
+        return f"{'Finished' if whole else 'Ended'}: {end.removeprefix('complete: ').removeprefix('ended: ')}."
     since = words.moment(progress.updated_at)
-    return f"Not running since {since}: it ended without a last commit. The same command goes on with it."
+    return f"Not running since {since}: it ended without a last commit. Run the same command to continue."
 
 
 def _urls(number: int) -> str:

@@ -95,7 +95,7 @@ def _facts(said: Explanation, hit: Hit | None) -> Iterator[tuple[str, str]]:
         yield "Last visit", numbers.moment(visit.fetched_at)
     if visit.changes:
         yield "Seen changed", f"{visit.changes:,} {'time' if visit.changes == 1 else 'times'}"
-    yield from _again(said.outlook)
+    yield from _again(said.outlook, said.due)
     if hit is not None:
         yield "Title", hit.title
         yield "Language", hit.language or "unknown"
@@ -110,15 +110,18 @@ def _facts(said: Explanation, hit: Hit | None) -> Iterator[tuple[str, str]]:
         yield "Stored", f"{numbers.size(place.length)} in file {place.file}, at byte {place.offset:,}"
 
 
-def _again(outlook: Outlook | None) -> Iterator[tuple[str, str]]:
+def _again(outlook: Outlook | None, due: float) -> Iterator[tuple[str, str]]:
     if outlook is None:
         return
     if outlook.is_page:
         yield "Changes", f"about every {numbers.about(outlook.changes_every)}, by estimate"
         if not outlook.missing:
             yield "Fresh", f"{numbers.share(outlook.freshness, 1)} likely"
-    yield "Interval", f"about {numbers.about(outlook.interval)} between visits"
-    yield "Due", numbers.moment(outlook.due) if outlook.due else "waits in the queue of its host"
+    if due:
+        yield "Interval", f"about {numbers.about(outlook.interval)} between visits"
+        yield "Due", numbers.moment(due)
+    elif not outlook.due:
+        yield "Due", "waits in the queue of its host"
 
 
 def _phrase(status: int) -> str:

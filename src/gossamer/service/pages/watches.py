@@ -62,7 +62,7 @@ def watch_page(request: Request, caller: Reader, id: str, before: str = "") -> H
     after = f"{row.link}?before={row.hits[-1].number}" if more else None
     return render(
         request, "watch.html", caller, here="watches", row=row, after=after, first=row.link if at else None,
-        admin=_may_change(caller),
+        admin=caller.operates,
     )  # fmt: skip
 
 
@@ -70,9 +70,11 @@ def watch_page(request: Request, caller: Reader, id: str, before: str = "") -> H
 def add_watch(request: Request, caller: Admin, given: Fields) -> HTMLResponse:
     """The page again, with what was added: where it leads to is not said twice, nor is its secret."""
     check_token(request, caller, given)
-    kept = {name: given.get(name, "").strip() for name in ("query", "webhook", "name")}
+    kept = {name: given.get(name, "").strip() for name in ("query", "webhook", "name", "crawl")}
     try:
-        made, secret = watching.add(request, caller, kept["query"], kept["webhook"], kept["name"], False)
+        made, secret = watching.add(
+            request, caller, kept["query"], kept["webhook"], kept["name"], False, bool(kept["crawl"])
+        )
     except Problem as problem:
         return _page(request, caller, kept, wrong=problem.detail, status=problem.status)
     return _page(request, caller, {}, made=Made(made, secret))
@@ -116,17 +118,13 @@ def _page(
         total=len(known),
         made=made,
         wrong=wrong,
-        kept={"query": "", "webhook": "", "name": "", **kept},
-        admin=_may_change(caller),
+        kept={"query": "", "webhook": "", "name": "", "crawl": "", **kept},
+        admin=caller.operates,
         home=str(watching.home_of(request)),
         longest=_LONGEST,
         before=f"/watches?page={at - 1}" if at > 1 else None,
         after=f"/watches?page={at + 1}" if len(known) > at * _PER_PAGE else None,
     )
-
-
-def _may_change(caller: Caller) -> bool:
-    return caller.role == "admin" and bool(caller.session)
 
 
 def _row(book: WatchBook, watch: Watch, caller: Caller, most: int, before: int = 0) -> Row:

@@ -17,6 +17,8 @@ from markupsafe import Markup
 _SPANS: Final = ((31_557_600, "y"), (86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _MOST_PARTS: Final = 6
 _LONGEST_PART: Final = 60
+_LONGEST_URL: Final = 160  # characters: some lines on a narrow screen
+_code = re.compile(r"`([^`]++)`").sub
 _is_marked = re.compile(r"(?:[^<>]++|</?mark>)*+").fullmatch
 
 
@@ -77,10 +79,23 @@ def path_shown(url: str) -> str:
     return parts[-1] if parts else urlsplit(url).netloc
 
 
+def shortened(url: str) -> str:
+    """A URL whose host and end can be read: of a long one the middle is left out."""
+    if len(url) <= _LONGEST_URL:
+        return url
+    half = _LONGEST_URL // 2
+    return f"{url[:half]}…{url[1 - half :]}"
+
+
 def marked(snippet: str) -> Markup:
     """A snippet with its marks, and nothing else that is markup."""
     safe = snippet if _is_marked(snippet) and snippet.count("<mark>") == snippet.count("</mark>") else escape(snippet)
     return Markup(safe)  # noqa: S704 - just looked at
+
+
+def prose(text: str) -> Markup:
+    """A description, with what stands between backticks as code."""
+    return Markup(_code(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - just escaped
 
 
 def parts(why: Sequence[tuple[str, float]]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from gossamer.agent.application import Request as Asked
 from gossamer.agent.speed_limits import Limits
 from gossamer.agent.spool import Answer
 from gossamer.errors import ConfigError
+from gossamer.model import RequestOutcome
 from gossamer.service.answers import answering, json_answer
 from gossamer.service.callers import Caller, needs
 from gossamer.service.command_answers import (
@@ -20,11 +21,20 @@ from gossamer.service.command_answers import (
     CommandAnswer,
     RefusedRequest,
     RefusedSeed,
+    RequestedUrl,
     RequestsAnswer,
     SeedsAnswer,
 )
 from gossamer.service.commanding import commanding
-from gossamer.service.orders import HostOrder, LimitsOrder, PatternOrder, PriorityOrder, RequestsOrder, SeedsOrder
+from gossamer.service.orders import (
+    MOST_REQUESTS,
+    HostOrder,
+    LimitsOrder,
+    PatternOrder,
+    PriorityOrder,
+    RequestsOrder,
+    SeedsOrder,
+)
 from gossamer.service.problems import Problem
 from gossamer.service.request_crawl import crawl_of
 
@@ -35,9 +45,11 @@ Admin = Annotated[Caller, Depends(needs("admin"))]
 
 @router.post("/control/{action}", **answering(CommandAnswer, 404, 409, 413))
 def command(
-    request: Request, caller: Admin, action: Literal["pause", "resume", "checkpoint", "stop", "retry"]
+    request: Request, caller: Admin, action: Literal["pause", "resume", "checkpoint", "stop", "retry", "rejudge"]
 ) -> Response:
-    """Pause or resume the crawl, commit now, stop it, or try again what is dead or down."""
+    """Pause or resume the crawl, commit now, stop it, try again what is dead or down, or judge again what is
+    excluded.
+    """
     with commanding(request, caller) as control:
         actions: dict[str, Callable[[], Answer]] = {
             "pause": control.pause,
@@ -45,35 +57,46 @@ def command(
             "checkpoint": control.checkpoint,
             "stop": lambda: control.stop(wait=False),  # perhaps this service ends with it
             "retry": control.retry,
+            "rejudge": control.rejudge,
         }
         return _done(actions[action](), control)
 
 
 @router.post("/seeds", **answering(SeedsAnswer, 404, 409, 413))
 def seeds(request: Request, caller: Admin, order: SeedsOrder) -> Response:
-    """Add seeds; priority 0 comes first, 9 last."""
+    """Add seeds; priority 0 comes first, 9 last. Known URLs are visited again with `POST /api/v1/requests`."""
     with commanding(request, caller) as control:
-        answer = control.add_seeds(order.urls, order.priority)
+        answer = control.add_seeds(order.urls, order.priority, order.links)
         facts = answer.facts
         refused = [RefusedSeed(**each) for each in facts.get("refused", [])]
-        new, known, left_out = (facts.get(name, 0) for name in ("new", "known", "left_out"))
-        said = SeedsAnswer(answer.text, control.running, answer.later, new, known, left_out, refused)
+        new, known, again, left_out = (facts.get(name, 0) for name in ("new", "known", "again", "left_out"))
+        links = facts.get("links", 0)
+        said = SeedsAnswer(answer.text, control.running, answer.later, new, known, again, left_out, refused, links)
         return json_answer(said)
 
 
 @router.post("/requests", **answering(RequestsAnswer, 404, 409, 413))
 def requests(request: Request, caller: Admin, order: RequestsOrder) -> Response:
-    """Ask for pages; `GET /api/v1/results` says by their tags what became of them."""
+    """Ask for pages; with a `max_age` known ones are visited again. What became of them `GET /api/v1/results` says by
+    their tags.
+    """
+    given = order.given()
+    if not 0 < len(given) <= MOST_REQUESTS:
+        raise Problem(422, f"urls, requests: give between 1 and {MOST_REQUESTS:,} in all")
     with commanding(request, caller) as control:
         try:
-            asked = [Asked(each.url, each.priority, each.tag) for each in order.requests]
+            asked = [Asked(each.url, each.priority, each.tag, None, each.max_age) for each in given]
         except ValueError as error:
             raise ConfigError(f"requests: {error}") from None
         answer = control.request(asked, order.app)
         facts = answer.facts
         refused = [RefusedRequest(**each) for each in facts.get("refused", [])]
+        results = [
+            RequestedUrl(each["url"], RequestOutcome(each["result"]), each["why"]) for each in facts.get("each", [])
+        ]
         new, known, left_out, handed = (facts.get(name, 0) for name in ("new", "known", "left_out", "handed_over"))
-        said = answer.text, control.running, answer.later, new, known, left_out, refused, handed
+        again, fresh = facts.get("queued_again", 0), facts.get("fresh_enough", 0)
+        said = answer.text, control.running, answer.later, new, known, left_out, refused, handed, again, fresh, results
         return json_answer(RequestsAnswer(*said))
 
 

@@ -46,7 +46,7 @@ INERT = {
 }
 INERT_TYPE = "application/octet-stream"
 
-_UNCHANGED: dict[int | str, dict[str, str]] = {304: {"description": "What the caller has still holds."}}
+_UNCHANGED: dict[int | str, dict[str, str]] = {304: {"description": "The caller's copy is still valid."}}
 
 
 _PAGE = answering(PageAnswer, 404)
@@ -107,7 +107,8 @@ def _visit(view: Crawl, url: str, max_age: int | None) -> VisitRecord:
         raise Problem(
             404,
             f"The stored copy is {age:,.0f} s old, which is more than max_age allows. Ask without max_age for it as it "
-            "is, or have the crawl visit the page again.",
+            "is, or have the crawl visit the page again: POST /api/v1/requests with this URL and a max_age, or "
+            "`gossamer refresh` where the crawl is.",
             age=round(age, 3),
             max_age=max_age,
         )

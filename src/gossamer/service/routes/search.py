@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from gossamer.errors import QueryError
+from gossamer.service import watching
 from gossamer.service.answers import (
+    CrawlOffer,
     DomainEntry,
     DomainsAnswer,
     SearchAnswer,
@@ -15,18 +17,21 @@ from gossamer.service.answers import (
     json_answer,
     search_answer,
 )
-from gossamer.service.callers import needs
+from gossamer.service.callers import Caller, needs
 from gossamer.service.crawl import Crawl
 from gossamer.service.problems import Problem
 from gossamer.service.routes.parts import view_of
 
-router = APIRouter(prefix="/api/v1", tags=["search"], dependencies=[Depends(needs("search"))])
+_admitted = needs("search")  # one for the router and the caller, so that a request counts once
+router = APIRouter(prefix="/api/v1", tags=["search"], dependencies=[Depends(_admitted)])
 
 View = Annotated[Crawl, Depends(view_of)]
 
 
 @router.get("/search", **answering(SearchAnswer))
 def search(
+    request: Request,
+    caller: Annotated[Caller, Depends(_admitted)],
     view: View,
     q: Annotated[
         str,
@@ -38,15 +43,22 @@ def search(
     ],
     limit: Annotated[int, Query(ge=1, le=100, description="Results at most.")] = 10,
     cursor: Annotated[str, Query(max_length=2000, description="`next` of the answer before.")] = "",
-    site: Annotated[str, Query(max_length=255, description="Only this host.")] = "",
+    site: Annotated[
+        str,
+        Query(max_length=255, description="Only this host, or with *.example.org this domain and all hosts below it."),
+    ] = "",
     lang: Annotated[str, Query(max_length=35, description="Only this language, such as ja.")] = "",
+    domains: Annotated[bool, Query(description="Also the tree of the domains that results are in.")] = False,
 ) -> Response:
     """Search the pages of the crawl."""
     try:
-        answer = view.search.answer(q, limit=limit, cursor=cursor, site=site, language=lang)
+        answer = view.search.answer(q, limit=limit, cursor=cursor, site=site, language=lang, domains=domains)
     except QueryError as error:
         raise Problem(422, error.why, position=error.position, why=error.why) from error
-    return json_answer(search_answer(answer, view.missing, view.ended))
+    found = None if cursor else watching.remembered(request, caller, answer, q, site, lang)
+    start = [hit.url for hit in answer.results[: watching.MOST_FROM]]
+    offer = CrawlOffer(start, found.id if found is not None else "")
+    return json_answer(search_answer(answer, offer, view.missing, view.ended))
 
 
 @router.get("/domains", **answering(DomainsAnswer))

@@ -48,7 +48,9 @@ def watches(
 @router.post("/watches", **answering(WatchAdded, 409, 413))
 def add_watch(request: Request, caller: Admin, order: WatchOrder) -> Response:
     """Have a query remembered, and pages that match it told to a webhook."""
-    made, secret = watching.add(request, caller, order.query, order.webhook, order.name, order.notify_earlier)
+    made, secret = watching.add(
+        request, caller, order.query, order.webhook, order.name, order.notify_earlier, order.crawl
+    )
     with watching.watches(request) as book:
         assert book is not None
         return json_answer(WatchAdded(watch_entry(made, book.tally(made), whole=True), secret))

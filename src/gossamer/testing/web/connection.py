@@ -24,11 +24,23 @@ class Connection(asyncio.Protocol):
     keep the order of the requests.
     """
 
-    __slots__ = ("_buffer", "_busy", "_lost", "_server", "_task", "_transport", "_writable", "address", "number")
+    __slots__ = (
+        "_buffer",
+        "_busy",
+        "_lost",
+        "_server",
+        "_task",
+        "_transport",
+        "_writable",
+        "address",
+        "number",
+        "secure",
+    )
 
     def __init__(self, server: Server, number: int) -> None:
         self.number = number
         self.address = ""
+        self.secure = False
         self._server = server
         self._buffer = b""
         self._busy = False
@@ -39,6 +51,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self.address = (transport.get_extra_info("peername") or ("",))[0]
+        self.secure = transport.get_extra_info("ssl_object") is not None
         self._server.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -121,7 +134,7 @@ class Connection(asyncio.Protocol):
         if target[:7] == b"http://":  # as sent to a proxy
             host, slash, path = target[7:].partition(b"/")
             target = slash + path or b"/"
-        answer = server.site.answer(Request(method, host, target, head, body))
+        answer = server.site.answer(Request(method, host, target, head, body, self.secure))
         status = int(answer[9:12]) if type(answer) is bytes else cast(Reply, answer).status
         agent = find_header(head, b"User-Agent") or b""
         conditional = (b"f-" in head or b"F-" in head) and _is_conditional(head)

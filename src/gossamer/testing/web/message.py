@@ -9,16 +9,19 @@ from http import HTTPStatus
 
 
 class Request:
-    """One request. `head` is its request line and header lines, each ended by CRLF."""
+    """One request. `head` is its request line and header lines, each ended by CRLF; `secure` says it came over TLS."""
 
-    __slots__ = ("body", "head", "host", "method", "target")
+    __slots__ = ("body", "head", "host", "method", "secure", "target")
 
-    def __init__(self, method: bytes, host: bytes, target: bytes, head: bytes, body: bytes = b"") -> None:
+    def __init__(
+        self, method: bytes, host: bytes, target: bytes, head: bytes, body: bytes = b"", secure: bool = False
+    ) -> None:
         self.method = method
         self.host = host
         self.target = target
         self.head = head
         self.body = body
+        self.secure = secure
 
     def header(self, name: str) -> str | None:
         value = find_header(self.head, name.encode())

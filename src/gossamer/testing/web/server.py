@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
+import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from random import Random
@@ -22,6 +24,7 @@ from gossamer.testing.web.world import World
 
 _BACKLOG = 4_096
 _FLUSH_SECONDS = 0.5
+_TLS_HANDSHAKE = b"\x16"  # the first byte of a ClientHello; no method of HTTP begins with it
 
 
 class Site(Protocol):
@@ -35,7 +38,8 @@ class Server:
 
     `latency` seconds pass before each response without holding up others, in the median: with a `spread` some take much
     longer, as servers do (it is the sigma of a log-normal distribution). `time_scale` shortens the waits that a `Reply`
-    asks for, so that tests of slow servers need not be slow.
+    asks for, so that tests of slow servers need not be slow. With `tls` a client may begin with TLS or without it, on
+    the same port.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -49,6 +53,7 @@ class Server:
         latency: float = 0.0,
         time_scale: float = 1.0,
         spread: float = 0.0,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.site = site
         self.log: ArrivalLog = log or MemoryLog()
@@ -56,11 +61,12 @@ class Server:
         self.port = port
         self.latency = latency
         self.spread = spread
+        self._tls = tls
         self._chance = Random(1)  # noqa: S311 - the same waits each time
         self.time_scale = time_scale
         self.connections: set[Connection] = set()
         self._accepted = 0
-        self._listener: asyncio.Server | None = None
+        self._listener: asyncio.Server | _EitherListener | None = None
         self._flusher: asyncio.TimerHandle | None = None
 
     @property
@@ -75,9 +81,12 @@ class Server:
     async def start(self) -> None:
         self.loop = asyncio.get_running_loop()
         try:
-            self._listener = await self.loop.create_server(
-                self._accept, self.host, self.port, backlog=_BACKLOG, reuse_address=True
-            )
+            if self._tls is None:
+                self._listener = await self.loop.create_server(
+                    self._accept, self.host, self.port, backlog=_BACKLOG, reuse_address=True
+                )
+            else:
+                self._listener = _EitherListener(self.loop, self.host, self.port, self._accept, self._tls)
         except (OSError, OverflowError) as error:
             raise ConfigError(_cannot_listen(self.host, self.port, error)) from error
         self.port = self._listener.sockets[0].getsockname()[1]
@@ -157,6 +166,72 @@ class SimServer(Server):
         server = cls(world, log=log, latency=latency, time_scale=time_scale)
         with server.in_thread():
             yield server
+
+
+class _EitherListener:
+    """A listening socket for TLS and for plain HTTP: the first byte of a client says which it is.
+
+    Invariant: a client that has sent nothing yet waits in `_undecided` and nowhere else.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        host: str,
+        port: int,
+        accept: Callable[[], Connection],
+        tls: ssl.SSLContext,
+    ) -> None:
+        self._loop, self._accept, self._tls = loop, accept, tls
+        listening = socket.create_server((host, port), backlog=_BACKLOG)
+        listening.setblocking(False)
+        self.sockets = (listening,)
+        self._undecided: set[socket.socket] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        loop.add_reader(listening, self._arrived)
+
+    def _arrived(self) -> None:
+        try:
+            client, _ = self.sockets[0].accept()
+        except OSError:  # it has gone again, or there are no descriptors left
+            return
+        client.setblocking(False)
+        self._undecided.add(client)
+        self._loop.add_reader(client, self._began, client)
+
+    def _began(self, client: socket.socket) -> None:
+        try:
+            first = client.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return
+        except OSError:
+            first = b""
+        self._loop.remove_reader(client)
+        self._undecided.discard(client)
+        if not first:
+            client.close()
+            return
+        task = self._loop.create_task(self._serve(client, self._tls if first == _TLS_HANDSHAKE else None))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, client: socket.socket, tls: ssl.SSLContext | None) -> None:
+        try:
+            await self._loop.connect_accepted_socket(self._accept, client, ssl=tls)
+        except OSError:  # an ssl.SSLError too: the client does not believe the certificate, or went away
+            client.close()
+
+    def close(self) -> None:
+        self._loop.remove_reader(self.sockets[0])
+        self.sockets[0].close()
+        for client in self._undecided:
+            self._loop.remove_reader(client)
+            client.close()
+
+    async def wait_closed(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 def _cannot_listen(host: str, port: int, error: Exception) -> str:

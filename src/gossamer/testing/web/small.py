@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Self
 
+from gossamer.testing.clock import Clock
 from gossamer.testing.web.log import MemoryLog
 from gossamer.testing.web.message import Reply, Request
 from gossamer.testing.web.server import Server
@@ -13,8 +14,8 @@ from gossamer.testing.web.server import Server
 class SmallWeb:
     """Invariant: it is served from the moment the `with` block is entered until that ends; `log` has every request."""
 
-    def __init__(self, *, latency: float = 0.0, time_scale: float = 1.0) -> None:
-        self.log = MemoryLog()
+    def __init__(self, *, latency: float = 0.0, time_scale: float = 1.0, clock: Clock | None = None) -> None:
+        self.log = MemoryLog(clock)
         self._server = Server(self, log=self.log, latency=latency, time_scale=time_scale)
         self._stack = ExitStack()
 

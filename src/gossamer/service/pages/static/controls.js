@@ -69,7 +69,10 @@ document.addEventListener("submit", async (event) => {
 });
 
 // What was typed before this file had come, or was there before a page was loaded again, is spoken of as well.
-const isTyped = (field) => field.defaultValue !== undefined && field.value !== field.defaultValue;
+const isTyped = (field) =>
+  /^(checkbox|radio)$/.test(field.type)
+    ? field.checked !== field.defaultChecked
+    : field.defaultValue !== undefined && field.value !== field.defaultValue;
 
 function begin() {
   const brushes = document.querySelector(".brush");
