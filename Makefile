@@ -142,7 +142,7 @@ bench-cluster: $(VENV)/.installed-dev  ## the broker of a cluster alone, one ser
 	$(BIN)/python benchmarks/cluster_engine.py
 
 bench-agents: $(VENV)/.installed-dev  ## speed by agents and connections, and how evenly agents share the web
-	$(BIN)/python benchmarks/agents.py --json bench-work/agents.json --picture docs/images/agents.svg
+	$(BIN)/python benchmarks/agent_speed.py --json bench-work/agents.json --picture docs/images/agents.svg
 
 bench-trials: $(VENV)/.installed-dev  ## several agents on one crawl, and what may happen to them, judged by the web's log
 	$(BIN)/python benchmarks/cluster_trials.py complete

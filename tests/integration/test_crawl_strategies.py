@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from gossamer.graph.scores import SCORES, write_scores
 from gossamer.model import State
 from gossamer.rules.strategies.importance import Importance
 from gossamer.testing import TinyWeb
+from gossamer.testing.web.words import ENGLISH
 
 NAMES = {option.key: name for name, option in OPTIONS.items()}
 
@@ -407,7 +409,8 @@ def test_focused_prefers_its_topic(tmp_path: Path) -> None:
     with TinyWeb() as web:
         for topic, words in text.items():
             for number in range(40):
-                said = f"{words} {topic} number {number} is described here at length, with more of {topic}. " * 3
+                own = " ".join(random.Random(f"{topic}{number}").sample(ENGLISH.words, 12))
+                said = f"{words} {topic} number {number}: {own}. " * 3
                 inside = "".join(f'<p>{topic} <a href="/{topic}/{(number * 3 + k) % 40}">{words}</a>' for k in range(4))
                 web.add_page(f"http://a.test/{topic}/{number}", body=f"<title>{topic}</title><p>{said}{inside}")
         start = [f'<p><a href="/{topic}/{n}">{topic}</a>' for n in range(3) for topic in ("cooking", "solar")]

@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-import agents
+import agent_speed
 import cluster_trials
 from cluster import churn, judge, relay
 from cluster.faults import KINDS
@@ -269,11 +269,11 @@ def test_speed_is_judged_between_the_start_and_the_end() -> None:
     slow_start = [Arrival(number / 1.0, "h", f"/{number}") for number in range(10)]
     steady = [Arrival(10 + number / 100, "h", f"/s{number}") for number in range(90)]
     robots = [Arrival(10.5, "h", "/robots.txt")] * 50
-    assert agents.speed([*steady, *robots, *slow_start]) == pytest.approx(100)
+    assert agent_speed.speed([*steady, *robots, *slow_start]) == pytest.approx(100)
 
 
 def test_agents_share_an_uneven_web_within_the_bounds_of_the_plan() -> None:
-    rows = agents.balance(3_000)
+    rows = agent_speed.balance(3_000)
     assert [row["agents"] for row in rows] == list(range(2, 11))
     for row in rows:
         for kind in ("urls", "hosts"):
@@ -286,6 +286,6 @@ def test_the_picture_has_a_line_for_each_number_of_connections() -> None:
         for number in (1, 2)
         for connections in (50, 300)
     ]
-    picture = agents.plotted({"runs": runs, "balance": agents.balance(200)})
+    picture = agent_speed.plotted({"runs": runs, "balance": agent_speed.balance(200)})
     assert picture.count(">50 connections<") == picture.count(">300 connections<") == 3
     assert picture.count("<polyline") == 3 * 2 + 2

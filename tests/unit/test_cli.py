@@ -235,9 +235,8 @@ def test_a_file_named_takes_the_place_of_the_kept_settings(crawl: Recorded, tmp_
         ),
         (
             ["serve", "--dir", "DIR", "--dir", "DIR/b"],
-            "--dir is given 2 times, and only one value can hold: give it once.",
+            "--dir is given 2 times, and only one directory can be worked on: give it once.",
         ),
-        (["crawl", "x", "--dir", "DIR", "--delay", "1s", "--delay=1s"], "--delay is given 2 times"),
         (["keys", "list", "--dir", "DIR", "--dir", "DIR"], "--dir is given 2 times"),
         (["crwal"], "No such command 'crwal'. Did you mean 'crawl'?"),
         (["crawl", "x", "--\x1b[31mred"], "No such option: --\\x1b[31mred"),
@@ -257,8 +256,10 @@ def test_wrong_usage_is_one_line_and_status_2(
 
 def test_what_can_be_repeated_is_taken_as_often_as_it_is_given(crawl: Recorded, tmp_path: Path) -> None:
     options = ["--exclude", "a", "--exclude", "b", "--json", "--json", "--index", "--no-index"]
+    options += ["--delay", "1s", "--delay=2s"]
     assert run(["crawl", "x", "--dir", str(tmp_path), *options]) == 0
     assert crawl.config.scope.exclude == ("a", "b")
+    assert crawl.config.policy.delay == 2, "of what can hold once the last holds"
     assert not crawl.config.index.on
 
 

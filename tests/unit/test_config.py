@@ -257,6 +257,8 @@ def configs(draw: st.DrawFn) -> Config:
         for section, cls in SECTIONS.items()
     }
     fetch = sections["fetch"]
+    fetch = dataclasses.replace(fetch, least_connections=min(fetch.least_connections, fetch.connections))
+    sections["fetch"] = fetch
     sections["policy"] = dataclasses.replace(
         sections["policy"], host_connections=min(fetch.connections, sections["policy"].host_connections)
     )

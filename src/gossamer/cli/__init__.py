@@ -46,16 +46,18 @@ COMMANDS = {
 
 
 class StrictCommand(click.Command):
-    """A command that refuses an option given twice where only one of the two values can hold."""
+    """A command that works on one directory: it refuses `--dir` given twice instead of leaving one out silently.
+
+    Of any other option given twice the last holds, as everywhere, so that scripts can add to their options.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = list(args)  # parsing takes the other list apart
         rest = super().parse_args(ctx, args)
         _, _, order = self.make_parser(ctx).parse_args(given)
         for each, times in Counter(order).items():
-            # Of --index and --no-index the last holds, as everywhere, so that scripts can add to their options.
-            if times > 1 and isinstance(each, click.Option) and not each.multiple and not each.is_flag:
-                message = f"{each.opts[0]} is given {times} times, and only one value can hold: give it once."
+            if times > 1 and isinstance(each, click.Option) and "--dir" in each.opts and not each.multiple:
+                message = f"--dir is given {times} times, and only one directory can be worked on: give it once."
                 raise click.UsageError(message, ctx)
         return rest
 
