@@ -3,7 +3,8 @@
 The hostile profile of the simulated web with its nine kinds of traps. Its faults are off unless asked for: a trap is a
 good page, only one of too many. Judged by the server's log: every page that is none must have been asked for (mirrors
 and copies apart), those that are may take at most 5 % of the pages, and the crawl must end by itself. Exit status 1 if
-a rule is broken. The same with places whose pages have a few words, beside real sites of such pages (`short_pages`).
+a rule is broken. Then the same for the endless profile: places without end, each on a host of its own, beside harmless
+sites that look like them.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from crawlers import last_json
 from judge import Verdict
 from machine import description
 from processes import tidy_when_terminated
-from short_pages import MOST, ShortPages, costs, missing, seeds
 from simulated_web import GOSSAMER, SimulatedWeb
 from tables import table
 
+from gossamer.testing.web.endless import CHAINS, LISTED, MOST_WASTED, EndlessPlaces, asked_of, missing, seeds, wasted
+from gossamer.testing.web.log import MemoryLog
+from gossamer.testing.web.server import Server
+
 _COPIES = "/print/"  # other URLs of pages: after a thousand in a row no more of them are asked for
 _MOST = 0.05  # of the pages
-_MOST_SHORT = 20_000  # pages: a trap that is not seen would go on
+_MOST_ENDLESS = 20_000  # pages: a trap that is not seen would go on
 _SETTINGS = "[policy]\nmax_crawl_delay = 0\nretry_wait = 0.2\nmax_retry_wait = 1\n"  # nothing here is anybody's server
 
 
@@ -101,38 +105,34 @@ def run(options: argparse.Namespace, home: Path) -> int:
     print("\n" + table(["rule", "found", "allowed", ""], [verdict.row() for verdict in verdicts]))
     for url in sorted(needed - asked)[:5]:
         print(f"missing: {url}")
-    verdicts += run_short(options, home, settings)
+    verdicts += run_endless(options, home, settings)
     broken = sum(not verdict.holds for verdict in verdicts)
     print(f"\n{broken} rules are broken" if broken else "\nevery rule holds")
     return 1 if broken else 0
 
 
-def run_short(options: argparse.Namespace, home: Path, settings: Path) -> list[Verdict]:
-    with ShortPages() as web:
+def run_endless(options: argparse.Namespace, home: Path, settings: Path) -> list[Verdict]:
+    """Crawl the endless profile, and judge what was asked for in vain and what is missing."""
+    server = Server(EndlessPlaces(), log=(log := MemoryLog()))
+    with server.in_thread():
         command = [
-            *GOSSAMER, "crawl", *seeds(), "--dir", str(home / "short"), "--scope", "host", "--allow-private", "--delay",
-            "0", "--connect", web.connect, "--no-index", "--json", "--config", str(settings), "--time-limit",
-            f"{options.minutes * 60:g}s", "--max-pages", str(_MOST_SHORT),
+            *GOSSAMER, "crawl", *seeds(), "--dir", str(home / "endless"), "--scope", "host", "--allow-private",
+            "--delay", "0", "--connect", server.connect, "--no-index", "--json", "--config", str(settings),
+            "--time-limit", f"{options.minutes * 60:g}s", "--max-pages", str(_MOST_ENDLESS),
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        asked = web.asked()
-    cost, lost = costs(asked), sum(map(len, missing(asked).values()))
+    asked = asked_of(log.arrivals)
+    waste, lost = wasted(asked), missing(asked)
+    most, all_lost = max(waste.values()), sum(map(len, lost.values()))
     reason = last_json(done.stdout).get("reason", f"status {done.returncode}")
     verdicts = [
-        Verdict("short pages: it ends by itself", reason, "complete", reason == "complete"),
-        Verdict(
-            "a place of short pages costs little", f"{max(cost.values()):,}", f"<= {MOST}", max(cost.values()) <= MOST
-        ),
-        Verdict("short pages of real sites are fetched", f"{lost:,} missing", "0", not lost),
+        Verdict("endless: it ends by itself", reason, "complete", reason == "complete"),
+        Verdict("a place without end costs little", f"{most:,}", f"<= {MOST_WASTED}", most <= MOST_WASTED),
+        Verdict("what a patient person wants is fetched", f"{all_lost:,} missing", "0", not all_lost),
     ]
-    print("\n" + table(["short pages without end", "pages"], [[name, f"{count:,}"] for name, count in cost.items()]))
-    print(
-        "\n"
-        + table(
-            ["short pages of real sites", "missing"],
-            [[name, f"{len(urls):,}"] for name, urls in missing(asked).items()],
-        )
-    )
+    print("\n" + table(["place without end", "pages wasted"], [[name, f"{count:,}"] for name, count in waste.items()]))
+    harmless = [[name, f"{len(lost[name]):,}"] for name in (*CHAINS, *LISTED)]
+    print("\n" + table(["harmless site", "pages missing"], harmless))
     print("\n" + table(["rule", "found", "allowed", ""], [verdict.row() for verdict in verdicts]))
     return verdicts
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -13,18 +12,18 @@ from crawling import crawl, urls
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from short_pages import MOST, ShortPages, costs, missing, seeds
-
 from gossamer.agent import read_findings, read_progress
 from gossamer.agent.explain import explain
+from gossamer.config import OPTIONS
 from gossamer.frontier.notes import AGREE
 from gossamer.model import State
 from gossamer.rules.yields import ASIDE_AFTER
 from gossamer.testing import TinyWeb
 from gossamer.testing.web import Reply, Request
+from gossamer.testing.web.endless import ENDLESS, MOST_WASTED, EndlessPlaces, asked_of, missing, seeds, wasted
+from gossamer.testing.web.log import MemoryLog
 from gossamer.testing.web.message import response
+from gossamer.testing.web.server import Server
 
 TEXT = " ".join(f"word{number}" for number in range(300))
 
@@ -254,15 +253,20 @@ def test_a_trap_is_left_and_nothing_else(tmp_path: Path) -> None:
     assert "put aside" in explain(tmp_path / "c", waiting).sentence
 
 
-def test_short_pages_without_end_are_left_and_those_of_real_sites_are_not(tmp_path: Path) -> None:
-    """Days on which nothing happens, beside galleries, a dictionary, a forum and lists, some with numbers for words."""
-    with ShortPages() as web:
-        summary = crawl(tmp_path / "c", seeds(), web.connect, max_pages=15_000)
-        asked = web.asked()
+def test_places_without_end_are_left_and_harmless_sites_that_look_like_them_are_not(tmp_path: Path) -> None:
+    """Days on which nothing happens, items without news, endless refreshes; beside galleries, slide shows, lists."""
+    server = Server(EndlessPlaces(), log=(log := MemoryLog()))
+    with server.in_thread():
+        follow = (*OPTIONS["parse.follow"].default, "header:refresh")
+        summary = crawl(tmp_path / "c", seeds(), server.connect, max_pages=15_000, follow=follow)
+    asked = asked_of(log.arrivals)
     assert summary.reason == "complete"
-    assert {name: cost for name, cost in costs(asked).items() if cost > MOST} == {}
+    assert {name: waste for name, waste in wasted(asked).items() if waste > MOST_WASTED} == {}
     assert {name: pages for name, pages in missing(asked).items() if pages} == {}
-    assert {finding.what.partition(".")[0] for finding in read_findings(tmp_path / "c")} == {*costs(asked)}
+    found = {finding.what.partition(".")[0] for finding in read_findings(tmp_path / "c")}
+    redirects = {url.partition(".")[0].removeprefix("http://") for url in urls(tmp_path / "c", State.EXCLUDED)}
+    assert redirects == {"refresh-to-moment", "refresh-to-moment-slowly", "refresh-to-id"}
+    assert ENDLESS.keys() <= found | redirects
 
 
 def test_what_was_put_aside_is_crawled_when_asked_for(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xxhash import xxh3_64_intdigest
 
-from gossamer.parse.fingerprint import content_keys, fingerprint, majority, outline
+from gossamer.parse.fingerprint import content_keys, fingerprint, majority, outline, shows_nothing
 from gossamer.rules.yields import NEAR, is_near
 
 WORDS = ["".join(random.Random(number).choices("abcdefghijklmnop", k=7)) for number in range(2000)]
@@ -86,7 +86,10 @@ DAY = b"<h1>Day %d</h1> no events <a href=/>home</a>"
         (b"Thursday, 7 May 2026: nothing", b"Monday, 1 June 2026: nothing", ("/x/1", "/x/26")),
         (b"Donnerstag, 7. Mai 2026: nichts", b"Montag, 1. Juni 2026: nichts", ("/x/1", "/x/26")),
         (b"nothing from 2026-05-07 to 2026-05-14", b"nothing from 2026-05-14 to 2026-05-21", ("/x/1", "/x/2")),
-        (b"word " * 80 + b"7", b"word " * 80 + b"8", ("/day/7", "/day/8")),
+        (b"word " * 200 + b"7", b"word " * 200 + b"8", ("/day/7", "/day/8")),
+        (b'<img src="/arrow.png">', b'<img src="/arrow.png">', ("/day/7", "/day/8")),
+        (b"item 5e7a", b"item 9c01", ("/item/5e7a", "/item/9c01")),
+        (b"at 1790000000123 ms", b"at 1790000000456 ms", ("/at/1", "/at/2")),
     ],
 )
 def test_short_pages_that_differ_in_numbers_of_their_urls_and_dates_have_one_outline(
@@ -104,6 +107,8 @@ def test_short_pages_that_differ_in_numbers_of_their_urls_and_dates_have_one_out
         (b"Lot 7: 250 EUR", b"Lot 8: 300 EUR", ([], [])),
         (b"Draw 7: 4 28 35 36", b"Draw 8: 4 29 35 36", ([], [])),
         (b'Photo 7 <img src="/7.jpg">', b'Photo 8 <img src="/8.jpg">', ([], [])),
+        (b'<img src="/7.jpg">', b'<img src="/8.jpg">', ([], [])),
+        (b"<p style='background:url(/7.jpg)'>", b"<p style='background:url(/8.jpg)'>", ([], [])),
         (b"Page 7 next", b"Page 8 next", (["/item/70", "/day/8"], ["/item/80", "/day/9"])),
         (b"Page 7 next", b"Page 8 next", (["http://b.test/"], ["http://c.test/"])),
     ],
@@ -117,8 +122,25 @@ def test_short_pages_that_differ_otherwise_have_not(
 
 def test_pages_that_are_long_or_may_say_more_in_scripts_have_no_outline() -> None:
     shell = b"<title>Our shop</title><script>show(%d)</script>"
-    for body in (shell % 7, b"", b"<img src=x>", b"word " * 300, b"x y z" + b" " * 70_000):
+    drawing, field = b"<svg><path d='M0 %d'/></svg>", b"<input value=%d>"
+    long, address = b"word " * 300, b"<h1>http://a.test/7</h1>"
+    for body in (shell % 7, drawing % 7, field % 7, b"", address, long, b"x y z" + b" " * 70_000):
         assert outline(body, "http://a.test/7", []) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b'<meta http-equiv="refresh" content="0; url=/next"><title></title>', True),
+        (b'<a href="/next"></a><!-- no words --><script_of_no_kind>', False),
+        (b"One moment, please.", False),
+        (b'<img src="/slide/7.jpg">', False),
+        (b"<svg><path d='M0 0'/></svg>", False),
+        (b"<title></title>" + b" " * 3000, False),
+    ],
+)
+def test_pages_that_show_nothing(body: bytes, expected: bool) -> None:
+    assert shows_nothing(body) is expected
 
 
 @given(st.binary(max_size=300), st.integers(0, 10**30))

@@ -78,7 +78,7 @@ def test_the_mark_of_a_form_is_kept_in_its_entry() -> None:
     packed = keys.pack_entry(0, 2, keys.POST, "p", "/find#__wb_method=POST&q=1")
     depth, tries, hops, scheme, path = keys.read_entry(keys.read_chunk(keys.pack_chunk([packed]))[0])
     assert (depth, tries, hops, scheme, path) == (0, 2, keys.POST, "p", "/find#__wb_method=POST&q=1")
-    assert not keys.is_revisit(packed)
+    assert not hops & keys.REVISIT
     visit = Visit("http://a.test" + path, "a.test", depth, 2, 1)
     keys.read_marks(visit, hops)
     assert (visit.method, visit.hops, visit.suspect, visit.source) == (Method.POST, 0, False, False)

@@ -24,6 +24,7 @@ from gossamer.fetch import Fetcher
 from gossamer.frontier import Frontier
 from gossamer.model import Before, Change, Exclusion, Fault, Locator, Method, Page, Reason, State, Visit
 from gossamer.parse.directory import lists_directory
+from gossamer.parse.fingerprint import shows_nothing
 from gossamer.rules.head_first import HeadFirst
 from gossamer.rules.places import is_part
 from gossamer.rules.policy import BUSY, USUAL_PRIORITY, retry_after
@@ -34,6 +35,7 @@ from gossamer.store import Store, payload_digest
 if TYPE_CHECKING:
     from gossamer.agent.ordering import Ordering
 
+_REFRESH = b"refresh"
 _EXCLUSIONS = frozenset({Reason.UNWANTED_TYPE, Reason.ADDRESS, Reason.FORM})
 
 
@@ -212,7 +214,7 @@ class Responses:
         return True
 
     def _add(self, visit: Visit, page: Page, links: list[str], barren: bool) -> None:
-        hops = visit.hops + 1 if 300 <= page.status < 400 else 0
+        hops = _hops(visit, page, links)
         # What a server lists of its own directories has an end.
         if not barren and is_part(page.url) and not lists_directory(page.body, page.url, links):
             own = into_itself(page.url, links)
@@ -229,7 +231,7 @@ class Responses:
     ) -> Found:
         """The same, each link with the priority that the strategy gives it; and when it wants to see the page again."""
         asked = ordering.order(visit, page, links)
-        hops = visit.hops + 1 if 300 <= page.status < 400 else 0
+        hops = _hops(visit, page, links)
         own = set() if barren or lists_directory(page.body, page.url, links) else set(into_itself(page.url, links))
         for priority, chosen in asked.links.items():
             inner = [link for link in chosen if link in own] if own else []
@@ -313,6 +315,19 @@ def _texts(page: Page) -> tuple[str, ...]:
 
     source, _ = decode(page.body, page.content_type)
     return source, unescape(source)
+
+
+def _hops(visit: Visit, page: Page, links: list[str]) -> int:
+    """Return how many redirects in a row have led where a page leads. A page that shows nothing and sends its reader on
+    to the only place that it leads to is a redirect, too.
+    """
+    return visit.hops + 1 if 300 <= page.status < 400 or (len(links) == 1 and _only_forwards(page)) else 0
+
+
+def _only_forwards(page: Page) -> bool:
+    if page.header("refresh") is None and _REFRESH not in page.body.lower():
+        return False
+    return shows_nothing(page.body)
 
 
 def _is_same(before: Before, page: Page, digest: bytes) -> bool:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # loaded when the command runs: `gossamer --help` needs none 
     from gossamer.testing.web.truth import ScopeName
     from gossamer.testing.web.world import World
 
-_PROFILES = ("plain", "realistic", "hostile", "changing", "topical")
+_ENDLESS = "endless"
+_PROFILES = ("plain", "realistic", "hostile", "changing", "topical", _ENDLESS)
 _SCOPES = ("any", "domain", "host")
 
 
@@ -48,7 +49,8 @@ _SCOPES = ("any", "domain", "host")
     type=click.Choice(_PROFILES),
     default="plain",
     metavar="|".join(_PROFILES),
-    help="Clean pages; the web as it is; one that means harm; one that changes; or one with topics.",
+    help="Clean pages; the web as it is; one that means harm; one that changes; one with topics; or places without end,"
+    " beside harmless sites that look like them.",
 )
 @click.option(
     "--latency",
@@ -114,8 +116,12 @@ def simweb(
     sent, so that a real site can be crawled again and again without anybody being disturbed.
     """
     if stored is not None:
-        _only_for_worlds(context)
+        _only_for_worlds(context, "--from", "profile")
         _stored_web(stored, list_urls, as_json, port, latency / 1000, spread, log)
+        return
+    if profile == _ENDLESS:
+        _only_for_worlds(context, f"--profile {_ENDLESS}")
+        _endless_places(list_urls, as_json, port, latency / 1000, spread, log)
         return
     from gossamer.testing.web.world import World
 
@@ -129,12 +135,48 @@ def simweb(
         runner.run(_serve(world, port, latency / 1000, spread, log))
 
 
-def _only_for_worlds(context: click.Context) -> None:
-    """Refuse the options that describe a simulated web where a stored one is served."""
-    for name in ("hosts", "pages", "seed", "profile", "faults", "seed_url", "max_depth", "scope"):
+def _only_for_worlds(context: click.Context, given: str, *more: str) -> None:
+    """Refuse the options that describe a web of any size where one is served that is what it is."""
+    for name in ("hosts", "pages", "seed", "faults", "seed_url", "max_depth", "scope", *more):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = "--" + name.replace("_", "-")
-            raise ConfigError(f"{option} describes a simulated web and cannot go with --from; leave one of them out")
+            raise ConfigError(f"{option} describes a simulated web and cannot go with {given}; leave one of them out")
+
+
+def _endless_places(list_urls: bool, as_json: bool, port: int, latency: float, spread: float, log: Path | None) -> None:
+    import uvloop
+
+    from gossamer.testing.web.endless import ENDLESS, SUFFIX, wanted
+
+    if list_urls:
+        for name, paths in wanted().items():
+            for path in sorted(paths):
+                url = f"http://{name}{SUFFIX}{path}"
+                print(json.dumps({"url": url, "endless": name in ENDLESS}) if as_json else url)
+        return
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve_endless(port, latency, spread, log))
+
+
+async def _serve_endless(port: int, latency: float, spread: float, log: Path | None) -> None:
+    from gossamer.testing.web.endless import ENDLESS, EndlessPlaces, seeds
+    from gossamer.testing.web.log import ArrivalLog, FileLog, NoLog
+    from gossamer.testing.web.server import Server
+
+    arrivals: ArrivalLog = FileLog(log) if log else NoLog()
+    server = Server(EndlessPlaces(), port=port, log=arrivals, latency=latency, spread=spread)
+    fronts = seeds()
+    await _until_stopped(
+        server,
+        lambda address: [
+            f"A simulated web is at http://{address}/: {len(ENDLESS)} places without end, and"
+            f" {len(fronts) - len(ENDLESS)} harmless sites that look like them, each at a host of its own.",
+            f"Crawl it: gossamer crawl {' '.join(fronts)} --dir endless --scope host --connect '*={address}'"
+            " --allow-private",
+            "gossamer simweb --profile endless --list prints the pages that are worth having.",
+            "Ctrl-C stops the simulated web.",
+        ],
+    )
 
 
 def _stored_web(

@@ -22,8 +22,10 @@ _LEAST: Final = 5  # words
 _BLOCKS, _BLOCK = 8, 64  # of words, from all over the page, are enough
 _FEW: Final = 40  # words, each once
 _SHORT: Final = 256  # words
+_STUB: Final = 2048  # bytes
+_NEAR: Final = (-1, 0, 1)
 _LONGEST_NUMBER: Final = 20  # digits
-_SCRIPT: Final = b"<script"
+_SHOWS_MORE: Final = (b"<script", b"<svg", b"<canvas", b"<input")
 _DAYS: Final = range(1, 32)
 _PUNCTUATION: Final = b".,:;()[]#!?"
 _LANES: Final = (0, 16, 32, 48)
@@ -34,12 +36,16 @@ _MARKUP: Final = compiled_later(
     re.I,
 )
 _digits = compiled_later(r"[0-9]+")
+_name = compiled_later(r"(?<![A-Za-z0-9])[A-Za-z]*+[0-9][A-Za-z0-9]*+")
 _date = compiled_later(
     rb"(?:19|20)[0-9]{2}(?:-[0-9]{2})?+"
     rb"|[0-9]{1,4}([-.])[0-9]{1,2}\1[0-9]{1,4}"
     rb"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?+"
+    rb"|1[6-9][0-9]{8}(?:[0-9]{3}){0,3}+"  # seconds since 1970, or thousandths and so on: of the years 2020 to 2033
 )
-_source = compiled_later(rb"""[\s"'](?:src|srcset|poster|data)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]++)""", re.I)
+_source = compiled_later(
+    rb"""[\s"'](?:src|srcset|poster|data|background|style)\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]++)""", re.I
+)
 _DATES: Final = frozenset(
     """
     january february march april may june july august september october november december
@@ -136,26 +142,42 @@ def fingerprint(body: bytes, dated: bool = False) -> int:
 
 
 def outline(body: bytes, url: str, links: list[str]) -> int:
-    """Return a hash of what a short page says without dates and the numbers of its URL, of the media that it shows, and
-    of where it leads; 0 for a page that is not short, or has hardly a word and scripts that may say more.
+    """Return a hash of what a short page says without dates and the numbers and ids of its URL, of the media that it
+    shows, and of where it leads; 0 for a page that is not short, or has hardly a word and may say more by other means.
 
-    Links do not count that differ from the page's own URL in numbers alone: those to the next day or the page before.
+    Links do not count that differ from the page's own URL in numbers and ids alone: those to the next day or the page
+    before.
     """
     found = words(body[:_READ], _BLOCKS, _BLOCK)
-    if len(body) > _READ or not found or len(found) > _SHORT or (len(found) < _LEAST and _SCRIPT in body.lower()):
+    if len(body) > _READ or not body or len(found) > _SHORT:
+        return 0
+    if len(found) < _LEAST and any(map(body.lower().count, _SHOWS_MORE)):
+        return 0
+    if not found and _MARKUP.sub(b" ", body).strip():  # addresses alone, which may be what it has to say
         return 0
     found = [word.strip(_PUNCTUATION) for word in found]
-    own = [int(number) for number in _digits.findall(url) if len(number) <= _LONGEST_NUMBER]
-    numbers = {number + step for number in own for step in (-1, 0, 1)}
+    own = {name.lower().encode() for name in _name.findall(url)}
+    numbers = {
+        int(number) + step for number in _digits.findall(url) if len(number) <= _LONGEST_NUMBER for step in _NEAR
+    }
     if any(map(_is_date, found)):
         numbers.update(_DAYS)
     said = [
-        word for word in found if not (_is_date(word) or (word.isdigit() and int(word[:_LONGEST_NUMBER]) in numbers))
+        word
+        for word in found
+        if not (_is_date(word) or word in own or (word.isdigit() and int(word[:_LONGEST_NUMBER]) in numbers))
     ]
-    form, origin = _digits.sub("#", url), url[: url.index("/", 8)]
-    said += [link.removeprefix(origin).encode() for link in links if _digits.sub("#", link) != form]
+    form, origin = _name.sub("#", url), url[: url.index("/", 8)]
+    said += [link.removeprefix(origin).encode() for link in links if _name.sub("#", link) != form]
     said += _source.findall(body)
     return xxh3_64_intdigest(b" ".join(said)) or 1
+
+
+def shows_nothing(body: bytes) -> bool:
+    """Return whether a short page has neither words nor anything else to look at."""
+    if len(body) > _STUB or words(body, _BLOCKS, _BLOCK) or _source.search(body):
+        return False
+    return not any(map(body.lower().count, _SHOWS_MORE))
 
 
 def _is_date(word: bytes) -> bool:
