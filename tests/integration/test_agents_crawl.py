@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -48,6 +49,30 @@ def test_one_command_for_several_agents(tmp_path: Path) -> None:
     assert len(visits) == PAGES
     assert {path.name for path in (home / "agents").iterdir()} == {"a1", "a2"}
     assert list((home / "warc").glob("a*-*.warc.gz"))
+
+
+def test_pages_in_a_directory_that_is_lost_are_missed(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with SimServer.running(WORLD) as web:
+        words = ["crawl", WORLD.url(0), "--dir", str(home), "--scope", "any", "--allow-private", "--connect"]
+        words += [web.connect, "--delay", "0", "--no-index", "--json", "--agents", "2"]
+
+        def crawled() -> tuple[dict[str, Any], str]:
+            with start(*words) as process:
+                out, err = process.communicate(timeout=120)
+            said: dict[str, Any] = json.loads(out.splitlines()[-1])
+            return said, err
+
+        said, err = crawled()
+        assert said["lost"] == {}
+        assert "complete: every URL" in err
+        pages = read_progress(home / "agents" / "a2").pages
+        assert 0 < pages < PAGES
+        shutil.rmtree(home / "agents" / "a2")
+        for _ in range(2):  # it is not forgotten
+            said, err = crawled()
+            assert said["lost"] == {"a2": pages}
+            assert f"ended: {pages} pages of the agent a2 are not at hand; start it with its directory, or go" in err
 
 
 def test_agents_whose_seeds_were_all_refused_or_failed_end_with_1(tmp_path: Path) -> None:

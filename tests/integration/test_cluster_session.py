@@ -10,10 +10,10 @@ from brokers import brokers, caught_up, emptied
 
 from gossamer.cluster.coordinator import Entry
 from gossamer.cluster.lease import Terms
-from gossamer.cluster.members import Members
+from gossamer.cluster.members import Gone, Members
 from gossamer.cluster.nats_coordinator import NatsCoordinator
 from gossamer.cluster.server import Server
-from gossamer.cluster.session import Over, Session, read_beat, session_key
+from gossamer.cluster.session import Over, Session, Told, read_beat, session_key
 from gossamer.errors import ConfigError, NameTakenError, SessionLostError, UnavailableError
 
 TERMS = Terms()
@@ -95,6 +95,46 @@ def test_who_is_not_heard_of_is_revoked_and_knows_it(server: Server) -> None:
         assert again.nonce != session.nonce
         assert await members.is_over("a", session.nonce)
         assert not await members.is_over("a", again.nonce)
+        await members.close()
+
+    run(server, work)
+
+
+def test_pages_of_who_was_given_up_are_missed_until_it_comes_back(server: Server) -> None:
+    async def work(keys: NatsCoordinator, time: Time) -> None:
+        members = await Members.open(keys, TERMS, time)
+
+        async def opened(name: str, home: str, pages: int) -> Session:
+            session = await Session.open(keys, name, TERMS, clock=time, home=home)
+            if pages:
+                session.telling = lambda: Told(pages=pages)
+                await session.renew()
+            await caught_up(members, keys)
+            return session
+
+        async def given_up(session: Session) -> None:
+            time.now += 7
+            await caught_up(members, keys)
+            assert await members.revoke_expired() == [session.name]
+
+        await given_up(await opened("a", "disk 1", 30))
+        assert members.gone() == Gone({"a": 30})
+        assert (members.gone().pages(), members.gone().pages({"a"})) == ({"a": 30}, {})
+
+        back = await opened("a", "disk 1", 0)  # and dies before its first beat
+        assert members.gone() == Gone()
+        await given_up(back)
+        assert members.gone() == Gone({"a": 30})
+
+        second = await opened("a", "disk 2", 5)
+        assert members.gone() == Gone({}, {"a": 30})
+        assert members.gone().pages({"a"}) == {"a": 30}, "its directory is another one"
+        await second.end()
+        await opened("a", "disk 3", 0)
+        assert members.gone() == Gone({}, {"a": 35})
+
+        await opened("b", "disk 2", 0)  # under another name
+        assert members.gone() == Gone({}, {"a": 30})
         await members.close()
 
     run(server, work)

@@ -47,6 +47,16 @@ KEPT = "complete: every URL in scope has been visited, but for those"
             {"strategy": "random-walk", "given_up": {"dns": 1}},
             "ended: 1 URL was given up (1 could not be found in DNS)",
         ),
+        (
+            {"lost": {"m2": 1200}},
+            "ended: 1,200 pages of the agent m2 are not at hand; start it with its directory, or go on with "
+            "--keep-fresh to visit those pages again",
+        ),
+        (
+            {"lost": {"m2": 1, "m3": 2}, "given_up": {"tls": 2}},
+            "ended: 2 URLs were given up (2 failed at TLS), 3 pages of the agents m2 and m3 are not at hand; gossamer "
+            "control retry has them tried again; start them with their directories, or go on with --keep-fresh",
+        ),
         ({"reason": "max_pages", "hosts_left": {"dns": 1}}, "the limit of pages is reached"),
     ],
 )

@@ -583,7 +583,9 @@ class Agent:
         if self._adjustment is not None:
             progress.connections, progress.adjusted = self._adjustment.connections, self._adjustment.why
             progress.target_rate = self._config.fetch.target_rate / self._agents
-        progress.partitions = counts.partitions if self.others is None else self.others.held
+        progress.partitions = counts.partitions
+        if self.others is not None:
+            progress.partitions, progress.lost = self.others.held, self.others.gone
         self._fill_fresh(progress, now)
         if self._ordering is not None:
             self._ordering.fill(progress)

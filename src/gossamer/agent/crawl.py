@@ -257,7 +257,7 @@ class Crawl:
         last = agent.progress(reason)
         if watch:
             watch(last)
-        if reason == "complete" and (last.hosts_left or last.given_up):
+        if reason == "complete" and (last.hosts_left or last.given_up or last.lost):
             if not watch:  # who watches has a summary
                 self._notice(ending(last))
             if failures := last.reasons.get(Reason.PROXY):

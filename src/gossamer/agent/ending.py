@@ -57,7 +57,10 @@ def _missed(summary: Summary) -> Iterator[str]:
         yield f"{count(sum(hosts.values()))} of {_many(whole, 'host')} could not be reached ({_causes(hosts)})"
     if summary.given_up:
         number = sum(summary.given_up.values())
-        yield f"{_many(number, 'URL')} {'was' if number == 1 else 'were'} given up ({_causes(summary.given_up)})"
+        yield f"{_many(number, 'URL')} {_is(number, 'was', 'were')} given up ({_causes(summary.given_up)})"
+    if summary.lost:
+        names, pages = " and ".join(summary.lost), sum(summary.lost.values())
+        yield f"{_many(pages, 'page')} of the agent{'s' * (len(summary.lost) > 1)} {names} {_is(pages)} not at hand"
 
 
 def unreached(summary: Summary) -> dict[str, int]:
@@ -66,13 +69,22 @@ def unreached(summary: Summary) -> dict[str, int]:
 
 
 def _remedy(summary: Summary) -> str:
-    again = "run the same command again later to try them again"
-    if not (summary.given_up or unreached(summary)):
-        return "gossamer explain URL says why it was not visited"
-    if not summary.given_up:
-        return again
-    retry = "gossamer control retry has them tried again"
-    return f"{again}, with gossamer control retry for the URLs" if unreached(summary) else retry
+    """What to do next."""
+    wishes = []
+    if unreached(summary):
+        wishes.append(
+            "run the same command again later to try them again"
+            + (", with gossamer control retry for the URLs" if summary.given_up else "")
+        )
+    elif summary.given_up:
+        wishes.append("gossamer control retry has them tried again")
+    if summary.lost:
+        it = "it" if len(summary.lost) == 1 else "them"
+        wishes.append(
+            f"start {it} with {'its directory' if it == 'it' else 'their directories'}, or go on with "
+            "--keep-fresh to visit those pages again"
+        )
+    return "; ".join(wishes) or "gossamer explain URL says why it was not visited"
 
 
 def _but_for(summary: Summary) -> str:
@@ -95,3 +107,7 @@ def _causes(numbers: Mapping[str, int]) -> str:
 
 def _many(number: int, noun: str) -> str:
     return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def _is(number: int, one: str = "is", several: str = "are") -> str:
+    return one if number == 1 else several

@@ -94,7 +94,7 @@ class Leading:
         if self._max_pages:
             await self._quota.read()
             if self._quota.used(self._max_pages, {name: beat.told.pages for name, beat in beats.items()}):
-                await end_crawl(self._coordinator, "max_pages", self._name)
+                await end_crawl(self._coordinator, "max_pages", self._name, self._members.gone())
                 return None
         plan = self._leader.revision
         if (
@@ -106,7 +106,7 @@ class Leading:
         if quiet is None or not quiet.holds(beats):
             return Quiet(beats)
         if quiet.is_over(beats):
-            await end_crawl(self._coordinator, "complete", self._name)
+            await end_crawl(self._coordinator, "complete", self._name, self._members.gone())
         return quiet
 
 

@@ -201,6 +201,10 @@ class Membership:
         self._over = self._over or reason
 
     @property
+    def gone(self) -> dict[str, int]:
+        return self._end.gone.pages()
+
+    @property
     def held(self) -> int:
         return self._holder.held
 

@@ -81,6 +81,8 @@ def about(progress: Progress) -> Iterator[Metric]:
     yield _gauge("gossamer_urls_aside", "Queued URLs in places that bring nothing new, which are left.", progress.aside)
     help = "Hosts with URLs that stay queued when a run is complete, by why."
     yield Metric("gossamer_hosts_left", "gauge", help, progress.hosts_left, "reason")
+    help = "Pages that were stored and are not at hand when a run is complete, by agent."
+    yield Metric("gossamer_pages_lost", "gauge", help, progress.lost, "agent")
     help = "Seconds a page by stage, waiting for the network apart."
     yield Metric("gossamer_stage_seconds_per_page", "gauge", help, stages, "stage")
     yield from freshness(progress)

@@ -34,6 +34,7 @@ from gossamer.agent.warc_links import agent_homes, link_files
 from gossamer.cluster.broker import Broker, open_keys
 from gossamer.cluster.coordinator import Coordinator
 from gossamer.cluster.making import check_facts, facts_of
+from gossamer.cluster.members import Gone
 from gossamer.cluster.server import Server
 from gossamer.cluster.shared import end_crawl, go_on, make_crawl, read_end, write_settings
 from gossamer.config import Config
@@ -79,6 +80,7 @@ class OneMachine:
         self._hear = hear
         self._server = Server(home / "broker")
         self._reason = ""
+        self._gone = Gone()
         self._began = monotonic()
         self._past: dict[str, Progress] = {}  # what agents had done before this run, also those that take no part
         self._seed_words: list[str] = []  # for the first agent
@@ -212,7 +214,7 @@ class OneMachine:
     async def _see_end(self, keys: Coordinator) -> None:
         end = await read_end(keys)
         if end is not None:
-            self._reason = end.reason
+            self._reason, self._gone = end.reason, end.gone
             self._fleet.retire()
 
     def _stop(self, keys: Coordinator) -> None:
@@ -242,6 +244,7 @@ class OneMachine:
         # Not while indexes catch up, and before anybody has said anything it does.
         whole.running = whole.running or len(said) < len(self._names)
         whole.reason = ""
+        whole.lost = self._gone.pages({home.name for home in agent_homes(self._home)})
         whole.seconds = monotonic() - self._began
         whole.run_pages = max(0, whole.pages - sum(past.pages for past in self._past.values()))
         whole.mean_pages_per_s = whole.run_pages / whole.seconds if whole.seconds > 0 else 0.0

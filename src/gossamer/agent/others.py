@@ -17,6 +17,10 @@ class Others(Protocol):
         """Tell all agents to end for this reason; this one hears of it, too."""
 
     @property
+    def gone(self) -> dict[str, int]:
+        """Of a crawl that has ended: pages that are not at hand, by the name of the agent that has stored them."""
+
+    @property
     def held(self) -> int:
         """Partitions that are ours."""
 

@@ -25,6 +25,7 @@ class Summary(msgspec.Struct):
     strategy_error: str = ""  # why it was stopped, if it was: the crawl has gone on breadth-first
     hosts_left: dict[str, int] = {}  # of a run that is complete: hosts with URLs that stay queued, by why
     given_up: dict[str, int] = {}  # URLs that are dead, by the reason of their last try
+    lost: dict[str, int] = {}  # pages that agents had stored whose directories are gone, by the name of the agent
 
 
 class AppFigures(msgspec.Struct):

@@ -80,6 +80,8 @@ def merge(agents: Sequence[Progress]) -> Progress:
     whole.strategy = agents[0].strategy if agents else whole.strategy
     whole.strategy_error = next((each.strategy_error for each in agents if each.strategy_error), "")
     whole.strategy_figures = _figures(agents)
+    for each in agents:  # all say the same of the others
+        whole.lost |= each.lost
     whole.apps = merge_apps([each.apps for each in agents])
     return whole
 

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
+
+import msgspec
 
 from gossamer.cluster.coordinator import Coordinator, Entry, Watch
 from gossamer.cluster.lease import Observer, Terms, boot_time
-from gossamer.cluster.session import PREFIX, Beat, read_beat, revoked
+from gossamer.cluster.session import PREFIX, Beat, Over, read_beat, revoked
 from gossamer.config.pins import is_agent_name
 from gossamer.errors import UnavailableError
+
+
+class Gone(msgspec.Struct, frozen=True):
+    """Pages that were stored and are not at hand, by the name of the agent that did."""
+
+    given_up: dict[str, int] = {}  # with agents that were given up and have not come back
+    replaced: dict[str, int] = {}  # in directories in place of which their agents have begun others
+
+    def pages(self, here: Container[str] = ()) -> dict[str, int]:
+        """Of both. Agents that are `here` were given up, but their directories are at hand."""
+        away = {name: number for name, number in self.given_up.items() if name not in here}
+        return {name: away.get(name, 0) + self.replaced.get(name, 0) for name in sorted({*away, *self.replaced})}
 
 
 class Members:
@@ -61,6 +75,16 @@ class Members:
         beats = {entry.key.partition(".")[2]: read_beat(entry) for entry in self._entries.values()}
         return {name: beat for name, beat in sorted(beats.items()) if beat is not None and is_agent_name(name)}
 
+    def gone(self) -> Gone:
+        known = self.known()
+        revoked = {name: beat for name, beat in known.items() if beat.over is Over.REVOKED}
+        there = {beat.home for name, beat in known.items() if name not in revoked}
+        given_up = {name: beat.told.pages for name, beat in revoked.items() if beat.home not in there}
+        replaced = {
+            name: sum(pages for home, pages in beat.lost.items() if home not in there) for name, beat in known.items()
+        }
+        return Gone(_without_zeros(given_up), _without_zeros(replaced))
+
     async def revoke_expired(self) -> list[str]:
         """Names of those who were revoked now, by this one."""
         names: list[str] = []
@@ -98,3 +122,7 @@ class Members:
             self._observer.forget(entry.key)
         else:
             self._observer.saw(entry.key, entry.revision, now)
+
+
+def _without_zeros(numbers: dict[str, int]) -> dict[str, int]:
+    return {name: number for name, number in numbers.items() if number}

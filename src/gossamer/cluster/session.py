@@ -50,6 +50,7 @@ class Beat(msgspec.Struct, frozen=True):
     told: Told = Told()
     over: Over = Over.NOT
     by: str = ""  # nonce of who has ended it: values of a key are unlike each other
+    lost: dict[str, int] = {}  # pages that agents of this name had stored in other directories, by `home`
 
 
 def session_key(name: str) -> str:
@@ -71,6 +72,17 @@ def revoked(beat: Beat | None) -> bytes:
     known = beat or Beat("", 0)
     over = msgspec.structs.replace(known, over=Over.REVOKED, by=secrets.token_hex(8))
     return msgspec.json.encode(over)
+
+
+def _follower(before: Beat | None, beat: Beat) -> Beat:
+    """What is known of the pages of an agent is known of who follows it under its name: they are in its directory, or,
+    where it has another one, lost with the one before.
+    """
+    if before is None or not before.home:
+        return beat
+    pages = {**before.lost, before.home: before.told.pages}
+    told = Told(pages=pages.pop(beat.home, 0))
+    return msgspec.structs.replace(beat, told=told, lost={home: number for home, number in pages.items() if number})
 
 
 def _is_free(beat: Beat | None, home: str) -> bool:
@@ -118,7 +130,7 @@ class Session:
         while True:
             entry = await coordinator.get(key)
             there = read_beat(entry)
-            beat, tenure = Beat(secrets.token_hex(8), 0, home, weight), Tenure(terms)
+            beat, tenure = _follower(there, Beat(secrets.token_hex(8), 0, home, weight)), Tenure(terms)
             tenure.sent(clock())
             value = msgspec.json.encode(beat)
             if entry is None or entry.value is None:

@@ -18,6 +18,7 @@ import msgspec
 
 from gossamer.cluster.coordinator import Coordinator, Entry
 from gossamer.cluster.lease import Terms
+from gossamer.cluster.members import Gone
 from gossamer.cluster.session import session_key
 from gossamer.errors import ClusterError, UnavailableError
 
@@ -55,6 +56,7 @@ class End(msgspec.Struct, frozen=True):
     reason: str  # complete, max_pages, time_limit, stopped
     by: str = ""
     nonce: str = ""
+    gone: Gone = Gone()
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -104,14 +106,14 @@ async def read_end(coordinator: Coordinator) -> End | None:
     return _read(await coordinator.get(END), End)
 
 
-async def end_crawl(coordinator: Coordinator, reason: str, by: str) -> End:
+async def end_crawl(coordinator: Coordinator, reason: str, by: str, gone: Gone | None = None) -> End:
     """All agents stop. Who says so first gives the reason."""
     for _ in range(_TRIES):
         entry = await coordinator.get(END)
         there = _read(entry, End)
         if there is not None:
             return there
-        made = End(reason, by, secrets.token_hex(8))
+        made = End(reason, by, secrets.token_hex(8), gone or Gone())
         revision = entry.revision if entry else 0
         if await coordinator.compare_and_set(END, msgspec.json.encode(made), revision) is not None:
             return made
