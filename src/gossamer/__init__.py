@@ -17,6 +17,7 @@ __all__ = [
     "AppPage",
     "Application",
     "CrawledPage",
+    "Host",
     "Pick",
     "Request",
     "SeenPage",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from gossamer.agent.application import Application, AppPage, Request, Wants
+    from gossamer.agent.application import Application, AppPage, Host, Request, Wants
     from gossamer.agent.library import CrawledPage, crawl
     from gossamer.agent.reading import urls
     from gossamer.model.url import normalize
@@ -47,6 +48,7 @@ _HOMES = {
     "AppPage": "gossamer.agent.application",
     "Application": "gossamer.agent.application",
     "CrawledPage": "gossamer.agent.library",
+    "Host": "gossamer.agent.application",
     "Pick": "gossamer.rules.strategy",
     "SeenPage": "gossamer.rules.strategy",
     "Strategy": "gossamer.rules.strategy",

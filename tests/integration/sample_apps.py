@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gossamer import Application, AppPage, Request, Wants
+from gossamer import Application, AppPage, Host, Request, Wants
 from gossamer.agent.application import Yielded
 
 
@@ -46,6 +46,15 @@ class Walker(Application):
 
     def restore(self, state: Any) -> None:
         self.seen = state["seen"]
+
+
+class Patient(Walker):
+    """Has its host visited more slowly, and waited for longer."""
+
+    def pages(self, pages: Sequence[AppPage]) -> Iterator[Yielded]:
+        yield Host("a.test", delay=0.3)
+        yield Host("a.test", timeout=30)
+        yield from super().pages(pages)
 
 
 class Resumes(Application):

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,19 @@ from crawling import NAMES, crawl
 from sample_apps import Asker, Failing, Walker
 
 import gossamer
+from gossamer import Host
 from gossamer.agent import Summary, read_progress, run
 from gossamer.agent.app_note import folder_of, read_note
 from gossamer.agent.app_process import AppProcess
 from gossamer.agent.app_reading import read_apps
 from gossamer.agent.app_runner import AppRunner
 from gossamer.agent.application import Wants
+from gossamer.agent.control import Control
 from gossamer.agent.spool import Spool
-from gossamer.config import AppRule, load
+from gossamer.config import AppRule, HostRule, load
 from gossamer.errors import AppError, ConfigError
 from gossamer.testing import TinyWeb
+from gossamer.testing.web.message import Reply, response
 
 SEED = "http://a.test/0"
 
@@ -289,6 +293,123 @@ def test_records_that_are_none_stop_an_application(tmp_path: Path, web: TinyWeb)
     with pytest.raises(AppError, match="TypeError"):
         runner.step()
     runner.close()
+
+
+# -- how hosts are treated ---------------------------------------------------------------------------------------------
+
+
+def test_an_application_says_how_long_a_host_rests_and_is_waited_for(tmp_path: Path, web: TinyWeb) -> None:
+    """Its wish holds before what it asks for is visited."""
+    home = tmp_path / "c"
+    late = Reply((1.0, response(200, "text/html", b"late")))
+    for url in ("http://a.test/3", "http://b.test/"):
+        web.add_handler(url, lambda request: late)
+    summary = crawled(
+        home, [SEED, "http://b.test/"], web, app("patient", "Patient", most=4), timeout="500ms", max_tries=1
+    )
+    assert (summary.pages, summary.given_up) == (5, {"timeout": 1})
+    begun = [arrival.time for arrival in web.log.arrivals if arrival.host == "a.test" and arrival.path != "/robots.txt"]
+    assert len(begun) == 5
+    assert min(after - before for before, after in pairwise(begun[1:])) > 0.29
+    held = HostRule("a.test", delay=0.3, timeout=30.0, by="patient")
+    assert load(home / "gossamer.toml").hosts == (held,)
+    # What is said of other options of the host is kept, and the next run has it.
+    Control(home, "owner").set_priority("a.test", 2)
+    crawled(home, [], web, app("patient", "Patient", most=5))
+    assert load(home / "gossamer.toml").hosts[0].delay == 0.3
+
+
+@pytest.mark.parametrize(
+    ("tables", "least", "wish", "holds"),
+    [
+        ((), None, 0.1, 2.0),  # a shorter one is not for an application to allow
+        ((), None, 5, 5.0),
+        ((), 0.5, 0.1, 0.5),
+        ((), 0.5, 0.7, 0.7),
+        ((), 3.0, 0.1, 2.0),
+        ((HostRule("*.test", delay=9.0, headers=("X-A: b",)),), None, 3, 9.0),
+        ((HostRule("*.test", delay=9.0, headers=("X-A: b",)),), 1.0, 3, 3.0),
+        ((HostRule("a.test", delay=9.0),), 0.0, 3, None),
+        ((HostRule("a.test", delay=9.0, by="other"),), 0.0, 3, None),
+    ],
+)
+def test_a_wish_holds_as_far_as_the_owner_allows(
+    tmp_path: Path, tables: tuple[HostRule, ...], least: float | None, wish: float, holds: float | None
+) -> None:
+    home = tmp_path / "c"
+    with TinyWeb() as web:
+        web.add_page("http://a.test/")
+        crawl(home, ["http://a.test/"], web.connect)
+    settings = home / "gossamer.toml"
+    config = load(settings)
+    config = replace(
+        config, policy=replace(config.policy, delay=2.0), hosts=tables, apps=(AppRule("x", min_delay=least),)
+    )
+    settings.write_text(config.to_toml())
+    left = Control(home, "application x").treat([Host("A.test", delay=wish)], "x").facts["left"]
+    if holds is None:
+        assert (left, load(settings).hosts) == (["a.test"], tables)
+        return
+    headers = tables[0].headers if tables else ()
+    assert load(settings).hosts == (HostRule("a.test", delay=holds, headers=headers, by="x"), *tables)
+    assert "application x" in (home / "logs" / "audit.jsonl").read_text()
+
+
+def test_a_wish_is_kept_when_others_change_the_settings(tmp_path: Path, web: TinyWeb) -> None:
+    class Wishes(gossamer.Application):
+        def pages(self, pages: Any) -> Any:
+            yield Host("b.test", delay=9)
+
+    home, settings = tmp_path / "c", tmp_path / "c" / "gossamer.toml"
+    crawl(home, [SEED], web.connect)
+    before = settings.read_text()
+    runner = AppRunner(home, "wishes", Wishes(), print)
+    _finished(runner)
+    wished = load(settings).hosts
+    assert wished == (HostRule("b.test", delay=9.0, by="wishes"),)
+    settings.write_text(before)  # as another agent may, which has not heard of it
+    runner.step()
+    assert load(settings).hosts == wished
+    runner.close()
+    settings.write_text(before)
+    again = AppRunner(home, "wishes", Wishes(), print)
+    again.step()
+    assert load(settings).hosts == wished
+    settings.write_text(before + '\n[hosts."b.test"]\ndelay = "1s"\n')
+    again.step()
+    assert load(settings).hosts == (HostRule("b.test", delay=1.0),), "the owner's word"
+    again.close()
+
+
+def test_wishes_for_very_many_hosts_stop_an_application(tmp_path: Path, web: TinyWeb) -> None:
+    class Many(gossamer.Application):
+        def pages(self, pages: Any) -> Any:
+            for number in range(1001):
+                yield Host(f"h{number}.test", delay=9)
+
+    home = tmp_path / "c"
+    crawl(home, [SEED], web.connect)
+    runner = AppRunner(home, "many", Many(), print)
+    with pytest.raises(AppError, match="it wishes something for more than 1,000 hosts"):
+        runner.step()
+    runner.close()
+    assert load(home / "gossamer.toml").hosts == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"name": "a b"}, "'a b' is not the name of a host"),
+        ({"name": "http://a.test/b/c"}, "is not the name of a host"),
+        ({"name": "a.test", "delay": -1}, "delay -1 is not a number of seconds from 0 to 86,400"),
+        ({"name": "a.test", "delay": float("nan")}, "delay nan is not"),
+        ({"name": "a.test", "timeout": 0}, "timeout 0 is not a number of seconds from 1"),
+        ({"name": "a.test", "timeout": True}, "timeout True is not"),
+    ],
+)
+def test_a_wish_that_is_none(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Host(**wrong)
 
 
 # -- shares ------------------------------------------------------------------------------------------------------------

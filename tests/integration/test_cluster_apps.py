@@ -24,6 +24,7 @@ import gossamer
 from gossamer.agent import read_visits
 from gossamer.agent.app_reading import read_apps
 from gossamer.cli import run
+from gossamer.config import HostRule, load
 from gossamer.errors import GossamerError
 from gossamer.model.url import host_of
 from gossamer.service.keys import KeyFile
@@ -292,3 +293,18 @@ def _numbers(home: Path) -> dict[str, int]:
     with opened(home) as (part,):
         book = read_book(part.frontier.meta(ASKED))
     return {name: party.number for name, party in book.parties.items() if name not in ("links", "recrawl")}
+
+
+def test_what_an_application_wishes_for_a_host_holds_at_all_agents(tmp_path: Path) -> None:
+    home = tmp_path / "c"
+    with TinyWeb() as web:
+        for page in range(5):
+            web.add_page(f"http://a.test/{page}")
+        words = together(home, web, "http://a.test/0", "--agents", "2", "--app", "sample_apps:Patient,most=4")
+        with start(*words) as process:
+            ended(process)
+        begun = [arrival.time for arrival in web.log.arrivals if arrival.path.strip("/").isdecimal()]
+    assert len(begun) == 5
+    assert begun[4] - begun[3] > 0.29, "the agent that visits has heard of it by then"
+    for each in (home, home / "agents" / "a1", home / "agents" / "a2"):
+        assert load(each / "gossamer.toml").hosts == (HostRule("a.test", delay=0.3, timeout=30.0, by="patient"),)

@@ -224,6 +224,7 @@ _RULES = [
     HostRule("in.example", proxy="", user='me:"pä ss\\', headers=('X-Token: a"b\\c', "Cookie: id=1"), cookies=False),
     HostRule("news.example", min_interval=60.0, max_interval=3600.0),
     HostRule("out.example", proxy="socks5://n:p@127.0.0.1:1080", cookies=True),
+    HostRule("slow.example", timeout=120.0, by="prices"),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gossamer.agent.application import Host
 from gossamer.agent.asked import Given
 from gossamer.agent.crawl_dir import write_whole
 from gossamer.errors import DamagedError
@@ -40,6 +41,7 @@ class AppNote(msgspec.Struct):
     begun: bool = False
     pages: int = 0  # seen
     requests: int = 0  # made
+    hosts: dict[str, Host] = {}  # how they are to be treated
     unreadable: int = 0  # pages that should have been seen
     state: int = 0  # number of the file that has what it remembers; 0: nothing
     why: str = ""  # it was stopped

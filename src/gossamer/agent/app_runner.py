@@ -27,22 +27,25 @@ from gossamer.agent.app_note import (
     write_state,
 )
 from gossamer.agent.app_records import AppRecords, Convert
-from gossamer.agent.application import Application, AppPage, Request, Wants, Yielded
+from gossamer.agent.application import Application, AppPage, Host, Request, Wants, Yielded
 from gossamer.agent.asked import MOST_AT_ONCE, Given
 from gossamer.agent.commands import APPLICATION
+from gossamer.agent.control import Control
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.follower import Committed
 from gossamer.agent.pages import PageReader, StoredPage
+from gossamer.agent.settings import stamp_of
 from gossamer.agent.spool import Answer, Command, Spool
-from gossamer.errors import AppError, CrawlDirError
+from gossamer.errors import AppError, ConfigError, ControlError, CrawlDirError
 from gossamer.model import Change
-from gossamer.model.url import split
+from gossamer.model.url import host_name, split
 from gossamer.store import Capture, Captures
 
 _COMMIT_EVERY: Final = 1.0  # seconds, while there is more to see
 _LOOK_EVERY: Final = 0.1  # seconds between two looks for more
 _PAGES: Final = 256  # in a batch, at most
 _BYTES: Final = 32 << 20  # of their bodies, at most, but for the last one
+_MOST_HOSTS: Final = 1000  # of which it may say how they are to be treated
 _CAPTURES: Final = 5000  # looked at for a batch
 _UNANSWERED: Final = 4  # commands: who asks faster than the crawl takes it up waits
 _LONGEST_WAIT: Final = 30.0  # for the lock of a process that is ending
@@ -98,6 +101,9 @@ class AppRunner:
         self._dirty = False
         self._committed_at = float("-inf")
         self._state = b""
+        self._settings = directory.settings
+        self._treated = (0, 0, 0)  # by what was in that file the wishes for hosts were seen to
+        self._left: set[str] = set()  # hosts for which others have said more
         if self.note.state:
             application.restore(read_state(self._folder, self.note.state))
 
@@ -118,6 +124,7 @@ class AppRunner:
 
     def step(self) -> bool:
         """See what is there, up to a batch, and commit if it is time; whether there may be more."""
+        self._treat()
         if self._is_held_back():
             self._commit_if_due()
             return False
@@ -194,11 +201,17 @@ class AppRunner:
         """What the application yields; nothing of it is kept if it fails."""
         records = []
         asked = []
+        hosts: dict[str, Host] = {}
         try:
             with self._watched():
                 for found in ask() or ():
                     if isinstance(found, Request):
                         asked.append(Given(found.url[:8192], found.priority, found.tag, found.body, found.max_age))
+                    elif isinstance(found, Host):
+                        name = str(host_name(found.name))
+                        hosts[name] = _wish(hosts.get(name) or self.note.hosts.get(name), found)
+                        if len({**self.note.hosts, **hosts}) > _MOST_HOSTS:
+                            raise ValueError(f"it wishes something for more than {_MOST_HOSTS:,} hosts")
                     else:
                         records.append(found)
                     if len(asked) > MOST_AT_ONCE * 10:
@@ -211,6 +224,9 @@ class AppRunner:
             raise AppError(f"{type(error).__name__}: {error}{where}") from error
         self._asked += asked
         self.note.requests += len(asked)
+        if any(self.note.hosts.get(name) != host for name, host in hosts.items()):
+            self.note.hosts = {**self.note.hosts, **hosts}
+            self._treated, self._dirty = (0, 0, 0), True
         self._dirty = self._dirty or bool(records or asked)
 
     # -- the commit ----------------------------------------------------------------------------------------------------
@@ -230,6 +246,7 @@ class AppRunner:
         note.batch += -(-len(note.pending) // MOST_AT_ONCE)
         write_note(self._folder, self._home, note)
         self._records.noted()
+        self._treat()
         if old != note.state:
             forget_state(self._folder, old)
         self._resend()
@@ -259,6 +276,26 @@ class AppRunner:
             self._sent.append(self._spool.send(Command("requests", APPLICATION + self.name, self._clock(), about)))
         note.pending = []
 
+    def _treat(self) -> None:
+        """Bring what it wishes for hosts into the settings, and once more whenever somebody has changed these: of
+        several agents that change them at the same moment one is heard.
+        """
+        if not self.note.hosts or (stamp := stamp_of(self._settings)) == self._treated:
+            return
+        self._treated = stamp
+        try:
+            answer = Control(self._home, APPLICATION + self.name, patience=0.0).treat(
+                list(self.note.hosts.values()), self.name
+            )
+        except (ConfigError, ControlError) as error:
+            self._notice(f"application {self.name}: hosts are not treated as it wishes: {error}")
+            return
+        self._treated = stamp_of(self._settings)
+        if left := set(answer.facts["left"]) - self._left:
+            self._left |= left
+            tables = ", ".join(f'[hosts."{name}"]' for name in sorted(left))
+            self._notice(f"application {self.name}: {tables} of the settings holds, not what it wishes for that host")
+
     def _is_held_back(self) -> bool:
         """Whether the crawl has not taken up what was asked for last."""
         left = []
@@ -274,6 +311,14 @@ class AppRunner:
     def _heard(self, answer: Answer) -> None:
         if not answer.ok:
             self._notice(f"application {self.name}: the crawl does not take what it asks for: {answer.text}")
+
+
+def _wish(before: Host | None, now: Host) -> Host:
+    """What is not said stays as it was."""
+    if before is None:
+        return now
+    delay = before.delay if now.delay is None else now.delay
+    return Host(now.name, delay, before.timeout if now.timeout is None else now.timeout)
 
 
 def is_wanted(wants: Wants, capture: Capture) -> bool:

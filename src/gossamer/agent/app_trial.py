@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gossamer.agent.app_runner import is_wanted, wanted_page
-from gossamer.agent.application import Application, AppPage, Request, Wants, Yielded
+from gossamer.agent.application import Application, AppPage, Host, Request, Wants, Yielded
 from gossamer.agent.crawl_dir import CrawlDir
 from gossamer.agent.follower import Committed
 from gossamer.agent.pages import PageReader
@@ -22,8 +22,8 @@ _AT_ONCE = 64  # pages
 
 
 def trial(home: Path, application: Application, pages: int) -> Iterator[dict[str, Any]]:
-    """What it would ask for (`{"request": …}`) and record (`{"record": …}`), from the first stored page on; of several
-    agents one after the other.
+    """What it would ask for (`{"request": …}`, `{"host": …}`) and record (`{"record": …}`), from the first stored page
+    on; of several agents one after the other.
     """
     parts = readable_parts(home)
     try:
@@ -46,7 +46,8 @@ def _pages(wants: Wants, directory: CrawlDir) -> Iterator[AppPage]:
 
 
 def _shown(found: Yielded) -> dict[str, Any]:
-    if isinstance(found, Request):
+    if isinstance(found, Request | Host):
         fields = msgspec.to_builtins(found)
-        return {"request": {name: value for name, value in fields.items() if value is not None}}
+        kind = "request" if isinstance(found, Request) else "host"
+        return {kind: {name: value for name, value in fields.items() if value is not None}}
     return {"record": dict(found)}

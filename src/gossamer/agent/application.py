@@ -24,7 +24,7 @@ import msgspec
 from gossamer.config.checks import check_regex
 from gossamer.errors import ConfigError
 from gossamer.model.post import LONGEST_BODY, posted
-from gossamer.model.url import host_of
+from gossamer.model.url import host_name, host_of
 from gossamer.rules.policy import USUAL_PRIORITY
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gossamer.model import Document, Locator
 
 LONGEST_TAG: Final = 100
+LONGEST_WAIT: Final = 86_400  # seconds
 _HTML: Final = ("text/html", "application/xhtml+xml")
 
 
@@ -65,6 +66,26 @@ class Request(msgspec.Struct, frozen=True):
             raise ValueError(f"max_age {self.max_age!r} is not a number of seconds, 0 or more")
         if self.body is not None:
             raise ValueError("max_age and body exclude each other: a form is sent once")
+
+
+class Host(msgspec.Struct, frozen=True):
+    """How a host is to be treated from now on: `delay`, the seconds between two visits, and `timeout`, those that a
+    response may take; None: as before. A delay is never shorter than the crawl's owner allows (`min_delay` of the
+    application), nor than robots.txt asks for, and a table of the owner for this very host wins.
+    """
+
+    name: str
+    delay: float | None = None
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or host_name(self.name) is None:
+            raise ValueError(f"{str(self.name)[:100]!r} is not the name of a host such as www.example.org")
+        for key, least, value in (("delay", 0, self.delay), ("timeout", 1, self.timeout)):
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= LONGEST_WAIT:
+                raise ValueError(f"{key} {value!r} is not a number of seconds from {least} to {LONGEST_WAIT:,}")
 
 
 class Wants:
@@ -160,7 +181,7 @@ class AppPage:
         return f"<AppPage {self.status} {self.url}>"
 
 
-Yielded = Request | Mapping[str, Any]
+Yielded = Request | Host | Mapping[str, Any]
 
 
 class Application:
@@ -174,6 +195,8 @@ class Application:
     wants = Wants()
     post = ""
     """Where the owner lets it send forms with POST: a regular expression for the whole URL; empty: nowhere."""
+    min_delay: float | None = None
+    """The shortest pause in seconds that the owner lets it give to a host; None: no shorter ones than the crawl's."""
 
     def begin(self) -> Iterable[Yielded]:
         """What it asks for before it has seen anything; once in the life of a crawl."""
@@ -184,7 +207,7 @@ class Application:
         return ()
 
     def pages(self, pages: Sequence[AppPage]) -> Iterable[Yielded]:
-        """Requests, and records (dicts that JSON can hold), for a batch of pages."""
+        """Requests, records (dicts that JSON can hold), and hosts to be treated otherwise, for a batch of pages."""
         raise NotImplementedError(f"{type(self).__name__} has no method `pages`: write one that yields what it wants")
 
     def state(self) -> Any:

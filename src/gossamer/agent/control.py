@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from gossamer.agent.application import Request
+from gossamer.agent.application import Host, Request
 from gossamer.agent.asked import MOST_AT_ONCE
 from gossamer.agent.audit import record
 from gossamer.agent.crawl_dir import CrawlDir
@@ -23,10 +23,10 @@ from gossamer.agent.settings import values
 from gossamer.agent.speed_limits import Limits, limits_of, options_of
 from gossamer.agent.spool import IN_EFFECT, Answer, Command, Spool
 from gossamer.agent.supervisor import read_beside
-from gossamer.config import Config, HostRule, block_pattern, changed, load
+from gossamer.config import AppRule, Config, HostRule, block_pattern, changed, load
 from gossamer.errors import ConfigError, ControlError
 from gossamer.model import RequestOutcome
-from gossamer.model.url import host_of, seed_url, usable_seed
+from gossamer.model.url import host_name, usable_seed
 from gossamer.rules.policy import USUAL_PRIORITY
 
 _PATIENCE = 10.0  # seconds for an answer; a commit of a busy crawl takes one or two
@@ -124,6 +124,25 @@ class Control:
             lambda config: {name: None if (rule := _rule(config, name)) is None else rule.priority},
         )
         return self._send("call", {"host": name}) if self.running else answer
+
+    def treat(self, hosts: Sequence[Host], app: str) -> Answer:
+        """As an application wishes, as far as the owner of the crawl allows. Hosts for which the owner, or another
+        application, has a table are left as they are; the facts name them, as `left`.
+        """
+        left: list[str] = []
+
+        def change(config: Config) -> Config:
+            rule = next((rule for rule in config.apps if rule.name == app), AppRule(app))
+            for host in hosts:
+                own = _rule(config, _host(host.name))
+                if own is None or own.by == app:
+                    config = replace(config, hosts=_treated(config, host, rule))
+                else:
+                    left.append(own.pattern)
+            return config
+
+        answer = self._edit("hosts", change, ["hosts"], IN_EFFECT)
+        return msgspec.structs.replace(answer, facts={**answer.facts, "left": left})
 
     def _set(self, what: str, options: dict[str, object], done: str) -> Answer:
         return self._edit(what, lambda config: changed(config, options), list(options), done)
@@ -286,10 +305,10 @@ def _check(pattern: str) -> None:
 
 def _host(text: str) -> str:
     """The name of a host as URLs have it."""
-    url = seed_url(text)
-    if url is None or url.partition("://")[2].strip("/").count("/"):
+    name = host_name(text)
+    if name is None:
         raise ConfigError(f"{text!r} is not the name of a host such as www.example.org")
-    return host_of(url)
+    return name
 
 
 def _rule(config: Config, host: str) -> HostRule | None:
@@ -306,3 +325,18 @@ def _with_priority(config: Config, host: str, priority: int | None) -> tuple[Hos
         return tuple(msgspec.structs.replace(rule, priority=priority) if rule is own else rule for rule in config.hosts)
     held = next((rule for rule in config.hosts if fnmatchcase(host, rule.pattern)), HostRule(""))
     return (msgspec.structs.replace(held, pattern=host, priority=priority), *config.hosts)
+
+
+def _treated(config: Config, wish: Host, app: AppRule) -> tuple[HostRule, ...]:
+    """With the application's table for this host, which says all that the owner's does that held so far."""
+    name = _host(wish.name)
+    others = [rule for rule in config.hosts if rule.pattern != name]
+    held = next((rule for rule in others if not rule.by and fnmatchcase(name, rule.pattern)), HostRule(""))
+    delay, timeout = held.delay, held.timeout
+    if wish.delay is not None:
+        usual = config.policy.delay if held.delay is None else held.delay
+        delay = max(wish.delay, usual if app.min_delay is None else min(usual, app.min_delay))
+    if wish.timeout is not None:
+        timeout = float(wish.timeout)
+    made = msgspec.structs.replace(held, pattern=name, delay=delay, timeout=timeout, by=app.name)
+    return (made, *others)

@@ -140,7 +140,9 @@ def _rules(rules: Sequence[AppRule], named: Mapping[str, Application]) -> list[A
     for name, application in named.items():
         rule = known.get(name) or AppRule(name)
         application.post = application.post or rule.post
-        found.append(msgspec.structs.replace(rule, post=application.post))
+        if application.min_delay is None:
+            application.min_delay = rule.min_delay
+        found.append(msgspec.structs.replace(rule, post=application.post, min_delay=application.min_delay))
     return found
 
 

@@ -29,7 +29,7 @@ class LiveSettings:
         self._config = config
         self._notice = notice
         self._edited = edited
-        self._taken = self._seen = _stamp(file)
+        self._taken = self._seen = stamp_of(file)
 
     async def follow(self, change: Callable[[Config], None]) -> None:
         while True:
@@ -40,7 +40,7 @@ class LiveSettings:
 
     def look(self) -> Config | None:
         """What to run with from now on, if that was changed."""
-        stamp = _stamp(self._file)
+        stamp = stamp_of(self._file)
         settled = stamp == self._seen and stamp != self._taken
         self._seen = stamp
         if not settled:
@@ -57,7 +57,7 @@ class LiveSettings:
 
     def take(self) -> Config | None:
         """As `look`, at once: whoever changed the file says that it is whole. Raises ConfigError."""
-        stamp = self._seen = _stamp(self._file)
+        stamp = self._seen = stamp_of(self._file)
         if stamp == self._taken:
             return None
         changed, names = self._take(stamp)
@@ -92,7 +92,8 @@ def _value(name: str, config: Config) -> str:
     return option.kind.show(getattr(getattr(config, option.section), option.key))
 
 
-def _stamp(file: Path) -> tuple[int, int, int]:
+def stamp_of(file: Path) -> tuple[int, int, int]:
+    """What tells one version of a file from another."""
     try:
         found = file.stat()
     except OSError:  # an editor may take it away for a moment

@@ -23,6 +23,14 @@ _CLASS = compiled_later(r"[A-Za-z_][\w.]{0,199}:[A-Za-z_]\w{0,99}")
 _ENTRY_POINT = compiled_later(r"[a-z][a-z0-9_-]{0,39}")
 
 
+class AppName(Kind[str]):
+    def read(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise ValueError("the name of an application")
+        check_app_name(value, "")
+        return value
+
+
 class _Code(Kind[str]):
     """Where the class of an application is found."""
 
@@ -88,6 +96,7 @@ class AppRule(msgspec.Struct, frozen=True):
     memory: int = 1_000_000_000
     options: str = "{}"
     post: str = ""
+    min_delay: float | None = None
 
     @property
     def is_party(self) -> bool:
@@ -110,6 +119,11 @@ APP_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
         _Pattern(),
         "Where it may send forms with POST: a regular expression for the whole URL that a form is sent to, such as "
         "`https://example\\.org/search`. Nowhere unless it says so: nobody but you can know what a form does there.",
+    ),
+    "min_delay": (
+        Duration(0),
+        "The shortest pause that it may give to a host. Unless it is given, an application can make the pauses of"
+        " hosts longer, but not shorter than they are for the crawl.",
     ),
     "options": (_Table(), "Handed to the class as keyword arguments: `{words = 10}`."),
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from gossamer.config.apps import AppName
 from gossamer.config.kinds import Choice, Duration, DurationOrPart, Kind, Pause, Switch, Whole
 from gossamer.config.secrets import Headers, Login, ProxyUrl
 from gossamer.config.tables import Checked, check_intervals, named, read_tables, write_tables
@@ -29,6 +30,8 @@ class HostRule(msgspec.Struct, frozen=True):
     user: str = ""
     headers: tuple[str, ...] = ()
     cookies: bool | None = None
+    timeout: float = 0.0
+    by: str = ""
 
     def __repr__(self) -> str:
         shown = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in _SECRET]
@@ -63,6 +66,15 @@ HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
     "user": (Login(), "`name:password`, sent as basic authentication with every request."),
     "headers": (Headers(), 'Sent with every request: `["X-Token: abc"]`. They replace those of the same name.'),
     "cookies": (Switch(), "Take cookies and send them back, instead of what `fetch.cookies` says."),
+    "timeout": (
+        Duration(1),
+        "The longest that a response may take, also without a byte, instead of `fetch.timeout` and"
+        " `fetch.low_speed_time`.",
+    ),
+    "by": (
+        AppName(),
+        "The [application](applications.md#how-hosts-are-treated) whose wish the table is, if it is one.",
+    ),
 }
 
 

@@ -35,11 +35,14 @@ class Access:
     Invariant: `request` gives what libcurl sends, but for the values of secrets.
     """
 
-    def __init__(self, proxy: str, user: str, extra: tuple[str, ...], cookies: bool, user_agent: str) -> None:
+    def __init__(self, proxy: str, rule: HostRule, config: FetchConfig, user_agent: str) -> None:
+        user, extra = rule.user, rule.headers
         self.proxy = proxy
         self.proxy_name = without_login(proxy)
         self.names_go_along = not proxy.startswith("socks5://")  # the proxy is told names, and resolves them itself
-        self.cookies = cookies
+        self.cookies = config.cookies if rule.cookies is None else rule.cookies
+        self.patience = patience(config, rule.timeout)
+        self._is_usual = not rule.timeout
         given = dict(map(header, extra))
         if user:
             given["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
@@ -58,7 +61,7 @@ class Access:
     @property
     def plain(self) -> bool:
         """Whether there is nothing special about it."""
-        return not (self.proxy or self.cookies or self.cookie) and self.lines == list(HEADERS)
+        return self._is_usual and not (self.proxy or self.cookies or self.cookie) and self.lines == list(HEADERS)
 
     def request(self, url: str, cookie: str, asked_with: bytes = b"") -> bytes:
         """The request as libcurl sends it, secrets withheld; `asked_with`: lines of conditions, or of a body."""
@@ -163,6 +166,13 @@ class Accesses:
 def _pair(config: FetchConfig, rule: HostRule, user_agent: str) -> tuple[Access, Access]:
     """As the rule says, and the same without a proxy."""
     proxy = config.proxy if rule.proxy is None else rule.proxy
-    cookies = config.cookies if rule.cookies is None else rule.cookies
-    through = Access(proxy, rule.user, rule.headers, cookies, user_agent)
-    return through, Access("", rule.user, rule.headers, cookies, user_agent) if proxy else through
+    through = Access(proxy, rule, config, user_agent)
+    return through, Access("", rule, config, user_agent) if proxy else through
+
+
+def patience(config: FetchConfig, timeout: float = 0.0) -> dict[int, int]:
+    """How long libcurl waits for a response; `timeout`: for those of some hosts, 0: as for all."""
+    return {
+        pycurl.TIMEOUT_MS: int((timeout or config.timeout) * 1000),
+        pycurl.LOW_SPEED_TIME: max(1, int(max(timeout, config.low_speed_time))),
+    }

@@ -8,7 +8,7 @@ import pycurl
 
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
-from gossamer.fetch.access import HEADERS
+from gossamer.fetch.access import HEADERS, patience
 
 _SUPPRESS_CONNECT_HEADERS = 265  # an option of libcurl that pycurl has no name for
 
@@ -31,12 +31,11 @@ def options_of(config: FetchConfig, user_agent: str) -> dict[int, object]:
         pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_2TLS if config.http2 else pycurl.CURL_HTTP_VERSION_1_1,
         pycurl.PATH_AS_IS: 1,
         pycurl.BUFFERSIZE: 65536,
-        pycurl.TIMEOUT_MS: int(config.timeout * 1000),
         pycurl.CONNECTTIMEOUT_MS: int(config.connect_timeout * 1000),
         # After each request it looks through all that it keeps. What it is told of a host it keeps all the same (Told).
         pycurl.DNS_CACHE_TIMEOUT: 0,
         pycurl.LOW_SPEED_LIMIT: 1,
-        pycurl.LOW_SPEED_TIME: max(1, int(config.low_speed_time)),
+        **patience(config),
         # Verified always: there is no option that turns it off.
         pycurl.SSL_VERIFYPEER: 1,
         pycurl.SSL_VERIFYHOST: 2,

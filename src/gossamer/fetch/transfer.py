@@ -177,6 +177,8 @@ class Transfer:
             return
         self.access, self.cookie = access, cookie
         self.curl.setopt(pycurl.PROXY, access.proxy)
+        for option, value in access.patience.items():
+            self.curl.setopt(option, value)
         self._ask_with(NONE)
 
     def begin(self, visit: Visit, route: Route, now: float) -> None:

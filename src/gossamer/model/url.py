@@ -238,6 +238,12 @@ def seed_url(text: str) -> str | None:
     return normalize(text)
 
 
+def host_name(text: str) -> str | None:
+    """The host that a person means by `text`, as `host_of` has it; None if it is none, or more than that."""
+    url = seed_url(text)
+    return None if url is None or url.partition("://")[2].strip("/").count("/") else host_of(url)
+
+
 def usable_seed(text: str) -> tuple[str | None, str]:
     """Return the URL that a person means by `text`, or None and one short sentence on why it cannot be crawled."""
     url = seed_url(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
+from operator import itemgetter
 
 import msgspec
 
@@ -84,11 +85,15 @@ class Policy:
         self.longest_wait = config.max_retry_wait * (1 + _JITTER)
         self._max_retry_wait = config.max_retry_wait
         self._retry_wait = config.retry_wait
-        self._rules = [(rule.pattern, _manners(config, rule, agents)) for rule in rules]
+        found = [(number, rule.pattern, _manners(config, rule, agents)) for number, rule in enumerate(rules)]
+        self._patterns = [each for each in found if set(each[1]) & set("*?[")]
+        # Of many tables most are of one host each, as applications ask for them.
+        self._names = {pattern: (number, manners) for number, pattern, manners in found}
         self._general = _manners(config, HostRule(""), agents)
+        self._none = (len(found), self._general)
         self.urls = UrlRules(urls) if urls else None
         self._blocklist = Blocklist(config.blocklist) if config.blocklist else None
-        self.skips_everywhere = self._general.skips and all(manners.skips for _, manners in self._rules)
+        self.skips_everywhere = self._general.skips and all(manners.skips for _, _, manners in found)
 
     def manners(self, host: str) -> Manners:
         """Of this host, by the first pattern that matches its name (without the port)."""
@@ -110,10 +115,13 @@ class Policy:
 
     def _manners(self, host: str) -> Manners:
         name = without_port(host)
-        for pattern, manners in self._rules:
+        named = min(self._names.get(name, self._none), self._names.get(host, self._none), key=itemgetter(0))
+        for number, pattern, manners in self._patterns:
+            if number > named[0]:
+                break
             if fnmatchcase(name, pattern) or fnmatchcase(host, pattern):
                 return manners
-        return self._general
+        return named[1]
 
     def back_off(self, failures: int, delay: float, jitter: float) -> float:
         """How long a host rests after its n-th failure in a row; `jitter` in 0..1 spreads hosts that fail together."""
