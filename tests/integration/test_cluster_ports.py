@@ -301,6 +301,21 @@ def test_a_full_log_refuses_batches_and_takes_claims(servers: list[Server]) -> N
     clean(servers, work)
 
 
+def test_what_nobody_hears_yet_is_said_again(servers: list[Server], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gossamer.cluster.nats_link._UNHEARD", (0.05,) * 400)
+
+    async def work(link: Link) -> None:
+        sending = asyncio.create_task(NatsLog(link, PARTITIONS, 1).send(0, b"x"))
+        writing = asyncio.create_task(NatsLog(link, PARTITIONS, 1).write([(0, b"y")], []))
+        await asyncio.sleep(0.1)
+        assert not sending.done()
+        assert not writing.done()
+        await NatsLog.open(link, PARTITIONS, replicas=len(servers))
+        assert {await sending, await writing} == {1, 2}
+
+    clean(servers, work)
+
+
 def test_a_log_that_ends_too_early_is_noticed(servers: list[Server]) -> None:
     async def work(link: Link) -> None:
         log = await NatsLog.open(link, PARTITIONS, replicas=len(servers))

@@ -6,15 +6,17 @@ import asyncio
 import ipaddress
 import secrets
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 from nats.aio.client import Client, Srv
 from nats.errors import Error as NatsError
-from nats.js.errors import APIError, NotFoundError
+from nats.errors import NoRespondersError
+from nats.js.errors import APIError, NoStreamResponseError, NotFoundError
 
 from gossamer.cluster.ending import ended
 from gossamer.errors import ConfigError, LogFullError, UnavailableError
@@ -27,6 +29,9 @@ _STORE_FAILED: Final = 10077  # of which one reason is the limit
 _PING_EVERY: Final = 2  # seconds: a connection that is cut without a word is noticed after twice that
 _FAREWELL: Final = 1.0  # seconds for a broker to close its side
 _AGAIN_AFTER: Final = 0.2  # seconds between attempts to reconnect
+_UNHEARD: Final = (0.05, 0.1, 0.2, 0.4)  # seconds
+
+T = TypeVar("T")
 
 
 class Credentials(msgspec.Struct, frozen=True):
@@ -186,7 +191,9 @@ class Link:
             # The client would keep it and send it later, when its sender has long given up.
             raise self._unavailable(subject, ConnectionError("not connected"))
         try:
-            ack = await self.js.publish(subject, data, timeout=self.patience, headers=sent or None)
+            ack = await _heard(
+                lambda: self.js.publish(subject, data, timeout=self.patience, headers=sent or None),
+            )
         except APIError as error:
             raise self._refused(subject, error.err_code or 0, error.description or "") from error
         except (NatsError, OSError, TimeoutError) as error:
@@ -219,9 +226,10 @@ class Link:
                     await self.client.publish(message.subject, message.data, headers=headers)
                     continue
                 # The first is answered, so that all is not sent in vain, and the last, which decides.
-                answer = await self.client.request(
-                    message.subject, message.data, timeout=self.patience, headers=headers
+                ask = partial(
+                    self.client.request, message.subject, message.data, timeout=self.patience, headers=headers
                 )
+                answer = await (_heard(ask) if number == 1 else ask())
                 ack = msgspec.json.decode(answer.data, type=_Ack) if answer.data else _Ack()
             except (NatsError, OSError, TimeoutError, msgspec.MsgspecError) as error:
                 raise self._unavailable(message.subject, error) from error
@@ -269,6 +277,18 @@ class Link:
 
     async def _trouble(self, error: Exception | None = None) -> None:
         self.troubles += 1
+
+
+async def _heard(ask: Callable[[], Awaitable[T]]) -> T:
+    """Once more, while nobody there listens: a stream that has just been made, or got another leader, is known to all
+    servers a moment later, and who was not heard may ask again.
+    """
+    for rest in _UNHEARD:
+        try:
+            return await ask()
+        except (NoRespondersError, NoStreamResponseError):
+            await asyncio.sleep(rest)
+    return await ask()
 
 
 def check_addresses(addresses: Sequence[str], credentials: Credentials | None) -> None:
