@@ -225,7 +225,7 @@ def test_a_broker_must_be_named(words: list[str], tmp_path: Path, capsys: pytest
     assert run(["cluster", *words, "--dir", str(tmp_path)]) == 2
     assert "has no cluster.json" in capsys.readouterr().err
     assert run(["cluster", *words, "--cluster", "nats://127.0.0.1:9"]) == 1
-    assert "no broker answers at nats://127.0.0.1:9" in capsys.readouterr().err
+    assert "no broker answers at nats://127.0.0.1:9 (TimeoutError): is it running" in capsys.readouterr().err
 
 
 # -- gossamer agent ----------------------------------------------------------------------------------------------------

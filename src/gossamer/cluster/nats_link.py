@@ -150,8 +150,8 @@ class Link:
         except (NatsError, OSError, TimeoutError) as error:
             await link.close()
             raise UnavailableError(
-                f"no broker answers at {', '.join(addresses)} ({error or type(error).__name__}): is it running, and are"
-                " user and password right?"
+                f"no broker answers at {', '.join(addresses)} ({str(error) or type(error).__name__}):"
+                " is it running, and are user and password right?"
             ) from error
         except asyncio.CancelledError:
             await ended([connecting])
