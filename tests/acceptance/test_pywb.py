@@ -1,4 +1,4 @@
-"""pywb replays a WACZ file of ours, from our index."""
+"""pywb replays a WACZ file of ours and the files of a crawl as they are, with our index: docs/report.md."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def replaying(binaries: Path, home: Path) -> Iterator[str]:
                 break
             except ConnectionRefusedError:
                 assert process.poll() is None, (home / "wayback.log").read_text()
-        yield f"http://127.0.0.1:{port}/mine/mp_/"
+        yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait()
@@ -56,7 +56,7 @@ def status_of(url: str) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_pywb_replays_every_page_of_a_wacz(tmp_path: Path) -> None:
+def test_pywb_replays_every_page_of_a_wacz_and_of_a_directory(tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     binaries = tmp_path / "venv" / "bin"
     subprocess.run([binaries / "python", "-m", "pip", "install", "--quiet", *PYWB], check=True)
@@ -70,9 +70,17 @@ def test_pywb_replays_every_page_of_a_wacz(tmp_path: Path) -> None:
     wacz = tmp_path / "c.wacz"
     subprocess.run([*gossamer, "export", "--dir", tmp_path / "c", "--wacz", "--out", wacz], check=True)
     environment = {**os.environ, "PATH": f"{binaries}:{os.environ['PATH']}"}
-    for arguments in (["init", "mine"], ["add", "--unpack-wacz", "mine", wacz]):
+    for arguments in (["init", "mine"], ["add", "--unpack-wacz", "mine", wacz], ["init", "linked"]):
         subprocess.run([binaries / "wb-manager", *arguments], check=True, cwd=tmp_path, env=environment)
-    with replaying(binaries, tmp_path) as prefix:
-        assert status_of(f"{prefix}http://www.site.test/") == 200
-        assert {path: status_of(f"{prefix}http://www.site.test{path}") for path in PAGES} == dict.fromkeys(PAGES, 200)
-        assert status_of(f"{prefix}http://www.site.test/absent") == 404
+    linked, stored = tmp_path / "collections" / "linked", tmp_path / "c" / "warc"
+    for path in stored.glob("*.warc.gz"):
+        (linked / "archive" / path.name).symlink_to(path)
+    lines = sorted(line for path in stored.glob("*.cdxj") for line in path.read_bytes().splitlines(keepends=True))
+    (linked / "indexes" / "index.cdxj").write_bytes(b"".join(lines))
+    with replaying(binaries, tmp_path) as service:
+        for prefix in (f"{service}/mine/mp_/", f"{service}/linked/mp_/"):
+            assert status_of(f"{prefix}http://www.site.test/") == 200
+            assert {path: status_of(f"{prefix}http://www.site.test{path}") for path in PAGES} == dict.fromkeys(
+                PAGES, 200
+            )
+            assert status_of(f"{prefix}http://www.site.test/absent") == 404

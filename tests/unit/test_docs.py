@@ -121,6 +121,11 @@ def is_served(path: str, method: str) -> bool:
 
 
 @cache
+def make_targets() -> frozenset[str]:
+    return frozenset(re.findall(r"^([a-z-]+):", read("Makefile"), re.M))
+
+
+@cache
 def in_a_crawl() -> frozenset[str]:
     """Return what a crawl's directory may have, by the table in the operator's guide."""
     section = read("docs/operating.md").partition("\n## What is in DIR\n")[2].partition("\n## ")[0]
@@ -223,10 +228,9 @@ def test_variables_of_the_environment_exist(document: Path) -> None:
 
 @every_document
 def test_targets_of_make_exist(document: Path) -> None:
-    targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.M)
     for words in calls(document.read_text(encoding="utf-8"), "make"):
         for word in words:
-            assert "=" in word or word in targets, words
+            assert "=" in word or word in make_targets(), words
 
 
 @every_document
@@ -270,6 +274,12 @@ def test_architecture_is_short_and_maps_every_folder() -> None:
     assert {"agent", "frontier"} <= folders
     mapped = set(re.findall(r"^\| `([a-z]+)/` \|", text, re.M))
     assert mapped == folders
+
+
+def test_every_target_of_make_is_documented() -> None:
+    text = read("CONTRIBUTING.md") + read("benchmarks/README.md")
+    for target in make_targets():
+        assert f"`make {target}`" in text or f"`make {target} " in text, target
 
 
 def test_every_dependency_has_its_reason() -> None:
