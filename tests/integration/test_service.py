@@ -16,6 +16,7 @@ from serving import client
 from gossamer.agent import read_progress
 from gossamer.agent.explain import explain
 from gossamer.cli import run
+from gossamer.service.answers import SCHEMAS
 
 PROBLEM = "application/problem+json"
 
@@ -317,3 +318,9 @@ def test_forms_of_the_description_need_no_script_where_they_read(api: TestClient
     assert sent["/api/v1/search"] == {"q": "silk", "limit": "10", "cursor": "", "site": "", "lang": ""}
     for path, fields in sent.items():
         assert api.get(path, params=fields).status_code in (200, 403, 404), path
+
+
+def test_answers_that_name_missing_agents_name_those_that_have_ended() -> None:
+    naming = [schema for schema in SCHEMAS if "missing" in schema.__struct_fields__]
+    assert len(naming) > 5
+    assert [schema.__name__ for schema in naming if "ended" not in schema.__struct_fields__] == []

@@ -234,6 +234,7 @@ class ResultsAnswer(msgspec.Struct):
     results: list[RequestResult]
     next: str
     missing: list[str] = []
+    ended: list[str] = []
 
 
 SCHEMAS = (

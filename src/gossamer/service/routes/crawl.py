@@ -72,7 +72,7 @@ def results(
         part = view.results(tag, cursor, limit)
     except CursorError as error:
         raise Problem(422, str(error)) from error
-    return json_answer(ResultsAnswer(list(map(_result, part.results)), part.next, list(view.missing)))
+    return json_answer(ResultsAnswer(list(map(_result, part.results)), part.next, list(view.missing), list(view.ended)))
 
 
 def _result(found: Result) -> RequestResult:
