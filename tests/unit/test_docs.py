@@ -157,8 +157,8 @@ def test_files_and_functions_exist(document: Path) -> None:
         if not re.fullmatch(r"[a-z_][\w.*/-]+", name):
             continue
         folder, slash, _ = name.partition("/")
-        is_source = name.endswith((".py", ".c", ".mjs"))
-        is_setting = name.endswith((".md", ".toml", ".service", ".conf", ".yaml")) and folder in ours
+        is_source = name.endswith((".py", ".c", ".mjs", ".service", ".conf", ".yaml"))
+        is_setting = name.endswith((".md", ".toml")) and folder in ours
         if is_source or is_setting or (slash and (ROOT / folder).is_dir()):
             assert any(any(home.glob(name.rstrip("/"))) for home in HOMES), name
     for name in re.findall(r"`(?:[A-Za-z_]+\.)*([A-Za-z_]+)\(\)`", text):
