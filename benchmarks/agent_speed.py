@@ -1,4 +1,4 @@
-"""Speed of a crawl by agents and connections, and how evenly agents share the web: the figures 39 to 42 of KSpider.
+"""Speed of a crawl by agents and connections, and how evenly agents share the web.
 
 For each number of agents and connections the same simulated web, whose servers take `--latency` milliseconds, is
 crawled without delay. Speed is judged by the log of that web, between 15 and 85 % of its pages, so that the start of

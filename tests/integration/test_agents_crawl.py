@@ -49,6 +49,10 @@ def test_one_command_for_several_agents(tmp_path: Path) -> None:
     assert len(visits) == PAGES
     assert {path.name for path in (home / "agents").iterdir()} == {"a1", "a2"}
     assert list((home / "warc").glob("a*-*.warc.gz"))
+    with start("cluster", "status", "--dir", str(home)) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert f"no crawl runs in {home}, and its broker runs with it: gossamer crawl --dir {home} goes on" in err
 
 
 def test_pages_in_a_directory_that_is_lost_are_missed(tmp_path: Path) -> None:

@@ -79,7 +79,9 @@ def api(home: Path) -> Iterator[TestClient]:
 def test_only_an_admin_may(home: Path, method: str, path: str, body: Any) -> None:
     before = (home / "gossamer.toml").read_bytes()
     with client(home) as nobody:  # no keys at all: this machine may read, and change nothing
-        assert nobody.request(method, path, json=body).status_code == 403
+        answer = nobody.request(method, path, json=body)
+        assert answer.status_code == 403
+        assert answer.json()["detail"] == "This needs a key with the role admin; gossamer keys add makes one."
     key = KeyFile(home).add("reader", "search", 1000)
     with client(home, key=key) as reader:
         refused = reader.request(method, path, json=body)

@@ -61,8 +61,16 @@ def broker_of(
     if directory is None:
         raise ConfigError("--cluster: give the broker's address, or --dir with the directory of a crawl or an agent")
     from gossamer.agent.broker_file import read_broker
+    from gossamer.agent.crawl_dir import CrawlDir
+    from gossamer.agent.warc_links import agent_homes
 
-    return read_broker(directory)
+    broker = read_broker(directory)
+    if agent_homes(directory) and not CrawlDir(directory).in_use():
+        raise ConfigError(
+            f"no crawl runs in {directory}, and its broker runs with it: gossamer crawl --dir {directory} goes on with"
+            f" it, gossamer status --dir {directory} says what was reached"
+        )
+    return broker
 
 
 def _whole(file: str) -> str:

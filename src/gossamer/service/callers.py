@@ -127,7 +127,8 @@ def needs(role: Role) -> Callable[..., Awaitable[Caller]]:
     async def admitted(request: Request, _: Annotated[object, Depends(_bearer)] = None) -> Caller:
         caller: Caller = request.app.state.gate.admit(request)
         if caller.role not in (role, "admin"):
-            raise Problem(403, f"This needs a key with the role {role}; this one has the role {caller.role}.")
+            had = f"this one has the role {caller.role}" if caller.key else "gossamer keys add makes one"
+            raise Problem(403, f"This needs a key with the role {role}; {had}.")
         return caller
 
     return admitted
