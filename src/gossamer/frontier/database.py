@@ -159,8 +159,7 @@ class Database:
     def visit(self, key: bytes) -> bytes | None:
         if key in self.visits:
             return self.visits[key]
-        value: bytes | None = self._rocks.get(key)
-        return value
+        return _value(self.path, self._rocks, key)
 
     def known(self, keys: list[bytes]) -> list[bool]:
         """For each key of a visit, whether it is there; in one call to RocksDB."""
@@ -168,7 +167,7 @@ class Database:
         asked = [key for key in keys if key not in changes]
         if not asked:
             return [True] * len(keys)
-        found = self._rocks.get(asked)
+        found = _values(self.path, self._rocks, asked)
         if len(asked) == len(keys):
             return [value is not None for value in found]
         stored = dict(zip(asked, found, strict=True))
@@ -176,17 +175,17 @@ class Database:
 
     def visits_at(self, keys: list[bytes]) -> list[bytes | None]:
         """What is there under each key of a visit; in one call to RocksDB."""
-        found = self._rocks.get(keys)
+        found = _values(self.path, self._rocks, keys)
         changes = self.visits
         return [changes.get(key, value) for key, value in zip(keys, found, strict=True)]
 
     def scan_visits(self, prefix: bytes) -> Rows:
         """Committed records of visits whose keys begin with `prefix`."""
-        return _scan(self._rocks, prefix, prefix)
+        return _rows(self.path, self._rocks.iter(), prefix, prefix)
 
     def scan_due(self, start: bytes) -> Rows:
         """Committed records of what is due from `start` on, in their order."""
-        return _scan(self._stored_due, start, b"")
+        return _rows(self.path, self._stored_due.iter(), start, b"")
 
     def snapshot(self, partition: bytes) -> tuple[Rows, Rows, Rows]:
         """Committed records of the visits and of the hosts of a partition, and all notes, as they are now, whatever is
@@ -194,38 +193,42 @@ class Database:
         """
         visits, hosts, notes = self._rocks.iter(), self._stored_hosts.iter(), self._rocks.iter()
         return (
-            _rows(visits, partition, partition),
-            _rows(hosts, partition, partition),
-            _rows(notes, keys.META, keys.META),
+            _rows(self.path, visits, partition, partition),
+            _rows(self.path, hosts, partition, partition),
+            _rows(self.path, notes, keys.META, keys.META),
         )
 
     def host(self, key: bytes) -> bytes | None:
         if key in self.hosts:
             return self.hosts[key]
-        value: bytes | None = self._stored_hosts.get(key)
-        return value
+        return _value(self.path, self._stored_hosts, key)
 
     def payload(self, key: bytes) -> bytes | None:
         if key in self.payloads:
             return self.payloads[key]
-        value: bytes | None = self._stored_payloads.get(key)
-        return value
+        return _value(self.path, self._stored_payloads, key)
 
     def payload_keys(self, after: bytes, most: int) -> list[bytes]:
         """Committed ones after this one, up to so many, in their order."""
-        return list(islice(self._stored_payloads.keys(from_key=after + b"\0"), most))
+        return [key for key, _ in islice(_rows(self.path, self._stored_payloads.iter(), after + b"\0", b""), most)]
 
     def scan_outbox(self) -> Iterator[tuple[bytes, bytes]]:
         """What was committed and is still to be sent, or kept, in the order of its keys."""
-        return _scan(self._stored_outbox, b"", b"")
+        return _rows(self.path, self._stored_outbox.iter(), b"", b"")
 
     def hosts_cursor(self) -> Any:
-        """RocksDB's own iterator over committed records of hosts."""
+        """RocksDB's own iterator over committed records of hosts. Where it says that there are no more it must be
+        `checked`.
+        """
         return self._stored_hosts.iter()
+
+    def checked(self, cursor: Any) -> None:
+        """DamagedError if the cursor has met what it could not read, which it takes for the end."""
+        _check(self.path, cursor)
 
     def scan_hosts(self, start: bytes, prefix: bytes) -> Rows:
         """Committed records of hosts from `start` on, as long as keys begin with `prefix`."""
-        return _scan(self._stored_hosts, start, prefix)
+        return _rows(self.path, self._stored_hosts.iter(), start, prefix)
 
     @property
     def changed(self) -> bool:
@@ -317,11 +320,30 @@ def _fill(batch: WriteBatch, changes: Changes) -> None:
             batch.put(key, value)
 
 
-def _scan(rocks: Any, start: bytes, prefix: bytes) -> Rows:
-    return _rows(rocks.iter(), start, prefix)
+def _value(path: Path, rocks: Any, key: bytes) -> bytes | None:
+    try:
+        value: bytes | None = rocks.get(key)
+    except Exception as error:
+        raise _explained(path, error) from error
+    return value
 
 
-def _rows(found: Any, start: bytes, prefix: bytes) -> Rows:
+def _values(path: Path, rocks: Any, keys: list[bytes]) -> list[bytes | None]:
+    try:
+        values: list[bytes | None] = rocks.get(keys)
+    except Exception as error:
+        raise _explained(path, error) from error
+    return values
+
+
+def _check(path: Path, cursor: Any) -> None:
+    try:
+        cursor.status()
+    except Exception as error:
+        raise _explained(path, error) from error
+
+
+def _rows(path: Path, found: Any, start: bytes, prefix: bytes) -> Rows:
     found.seek(start)
     while found.valid():
         key = found.key()
@@ -329,6 +351,7 @@ def _rows(found: Any, start: bytes, prefix: bytes) -> Rows:
             return
         yield key, found.value()
         found.next()
+    _check(path, found)
 
 
 class ReadOnlyDatabase:
@@ -347,18 +370,16 @@ class ReadOnlyDatabase:
             raise _explained(self._path, error) from error
 
     def visit(self, key: bytes) -> bytes | None:
-        value: bytes | None = self._rocks.get(key)
-        return value
+        return _value(self._path, self._rocks, key)
 
     def scan_visits(self, prefix: bytes, start: bytes = b"") -> Rows:
-        return _scan(self._rocks, start or prefix, prefix)
+        return _rows(self._path, self._rocks.iter(), start or prefix, prefix)
 
     def host(self, key: bytes) -> bytes | None:
-        value: bytes | None = self._hosts.get(key)
-        return value
+        return _value(self._path, self._hosts, key)
 
     def scan_hosts(self, prefix: bytes) -> Rows:
-        return _scan(self._hosts, prefix, prefix)
+        return _rows(self._path, self._hosts.iter(), prefix, prefix)
 
     def close(self) -> None:
         self._hosts.close()

@@ -57,4 +57,5 @@ class DomainHosts:
             while count < self._limit and found.valid() and (key := found.key()).startswith(beginning):
                 count += 1
                 found.seek(key[: key.index(b"\0", 2) + 1] + _AFTER)
+            self._database.checked(found)
         return count

@@ -233,6 +233,7 @@ class Roster:
                     continue
                 level.chunks.append(_chunk(key, found.value(), below, besides))
             found.next()
+        self._database.checked(found)
         return record
 
     def refill(self, host: HostQueue, level: Level) -> None:
