@@ -286,6 +286,7 @@ def test_json_is_the_last_line_of_stdout(crawl: Recorded, tmp_path: Path, capsys
         "faults": 0,
         "hosts_left": {},
         "given_up": {},
+        "lost": {},
         "excluded": 0,
         "urls": 40,
         "hosts": 2,

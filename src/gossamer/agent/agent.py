@@ -104,6 +104,7 @@ class Agent:
         agent_name = user_agent(config.fetch)
         token = product_token(agent_name).lower()
         position = self._stored("store", StorePosition)
+        directory.check_fits(position)
         self._store = Store(directory.warc, config.store, position, agent_name, notice)
         self._committed = CommittedNote(directory.warc)
         self._committed.write(position)

@@ -10,8 +10,9 @@ from time import monotonic, sleep
 from typing import IO
 
 from gossamer.config import Config, has_secrets
-from gossamer.errors import CrawlDirError
+from gossamer.errors import CrawlDirError, DamagedError
 from gossamer.regex import compiled_later
+from gossamer.store import StorePosition, read_committed
 
 FORMAT = 1
 _HEADING = "# A crawl of gossamer, directory format {format}."
@@ -73,8 +74,29 @@ class CrawlDir:
                 )
         else:
             self._check_format()
+            self._check_whole()
         if not os.access(home, os.W_OK | os.X_OK):
             raise CrawlDirError(f"{home} cannot be written. Change its owner or choose another --dir.")
+
+    def _check_whole(self) -> None:
+        """That what is known of the pages is not lost while they are there."""
+        several = (self.home / "agents").is_dir()
+        if not several and not (self.frontier / "CURRENT").exists() and any(self.warc.glob("*.warc.gz")):
+            raise DamagedError(
+                f"{self.frontier} is lost, and {self.warc} has pages that only it knows of. Nothing was changed. "
+                "Put frontier/ back from a copy, or crawl into a new directory."
+            )
+
+    def check_fits(self, position: StorePosition) -> None:
+        """That the frontier, which has come to this position of the store, is not older than the pages: what is beyond
+        it would be cut off.
+        """
+        noted = read_committed(self.warc)
+        if noted is not None and noted.is_beyond(position):
+            raise DamagedError(
+                f"{self.frontier} is older than {self.warc}: pages are stored that it knows nothing of. Nothing was "
+                "changed. Put the newer frontier/ back, or crawl into a new directory."
+            )
 
     def check_readable(self) -> None:
         """That there is a crawl to be read."""

@@ -19,6 +19,10 @@ class StorePosition(msgspec.Struct, frozen=True):
     last: int = -1
     writers: dict[str, Position] = {}
 
+    def is_beyond(self, other: StorePosition) -> bool:
+        """Whether anything is before this one that is not before the other."""
+        return any(mine.is_beyond(other.writers.get(name, Position())) for name, mine in self.writers.items())
+
 
 def _with_keys_of_today(home: Path, position: Position, notice: Callable[[str], None]) -> Position:
     """Where a directory that is no longer given cannot be written to, it stays as it is until it can."""

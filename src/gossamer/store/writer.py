@@ -61,6 +61,11 @@ class Position(msgspec.Struct, frozen=True):
     cdxj: int = 0
     keys: int = 0
 
+    def is_beyond(self, other: Position) -> bool:
+        if self.file != other.file:
+            return self.file > other.file
+        return self.warc > other.warc or self.cdxj > other.cdxj
+
 
 def has_old_keys(position: Position) -> bool:
     return position.file >= 0 and position.keys < KEYS
