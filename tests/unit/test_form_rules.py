@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gossamer.agent.app_classes import application_of
 from gossamer.agent.application import Request
 from gossamer.apps.form_rules import is_token, refusal
-from gossamer.config import AppRule, app_of, load_text
+from gossamer.config import AppRule, FetchConfig, HostRule, app_of, load_text
 from gossamer.errors import ConfigError
 from gossamer.fetch.access import Access
 from gossamer.frontier import keys
@@ -108,10 +108,10 @@ def test_the_line_of_a_capture_as_web_archives_write_it() -> None:
 @pytest.mark.parametrize(("proxy", "target"), [("", b"/find?x=1"), ("http://p.test:1", b"http://a.test/find?x=1")])
 def test_the_request_as_it_is_kept(proxy: str, target: bytes) -> None:
     lines = b"Content-Length: 18\r\n"
-    request = Access(proxy, "", (), False, "me").request(SENT, "", lines)
+    request = Access(proxy, HostRule(""), FetchConfig(), "me").request(SENT, "", lines)
     assert request.startswith(b"POST " + target + b" HTTP/1.1\r\nHost: a.test\r\n")
     assert request.endswith(lines + b"\r\nq=zwei+W%C3%B6rter")
-    asked = Access(proxy, "", (), False, "me").request("http://a.test/", "", b"If-None-Match: x\r\n")
+    asked = Access(proxy, HostRule(""), FetchConfig(), "me").request("http://a.test/", "", b"If-None-Match: x\r\n")
     assert asked.startswith(b"GET ")
     assert asked.endswith(b"If-None-Match: x\r\n\r\n")
 
