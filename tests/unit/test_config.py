@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from gossamer.config import (
     local_values,
     user_agent,
 )
+from gossamer.config.apps import APP_OPTIONS
+from gossamer.config.hosts import HOST_OPTIONS
 from gossamer.config.kinds import (
     Choice,
     Decimal,
@@ -44,6 +47,7 @@ from gossamer.config.kinds import (
 from gossamer.config.options import SECTIONS
 from gossamer.config.secrets import ProxyUrl
 from gossamer.config.sections import FetchConfig
+from gossamer.config.urls import URL_OPTIONS
 from gossamer.errors import ConfigError
 
 
@@ -100,11 +104,14 @@ def test_a_limit_holds_for_one_run(tmp_path: Path) -> None:
     ("given_", "message"),
     [
         ({"policy.delay": "5x"}, "--delay: '5x' is not a duration such as 10s"),
-        ({"policy.delay": "-1"}, "--delay: '-1' is not a duration of at least 0s"),
+        ({"policy.delay": "-1"}, "--delay: '-1' is not a duration of at least 0s and at most 1d"),
         ({"fetch.connections": "0"}, "--connections: '0' is not a whole number of at least 1 and at most 20,000"),
         ({"fetch.connections": "many"}, "--connections: 'many' is not a whole number"),
         ({"fetch.connections": 1.5}, "--connections: 1.5 is not a whole number"),
-        ({"scope.max_depth": "-3"}, "--max-depth: '-3' is not a whole number of at least 0, or none"),
+        (
+            {"scope.max_depth": "-3"},
+            "--max-depth: '-3' is not a whole number of at least 0 and at most 1,000,000,000,000, or none",
+        ),
         ({"scope.include": ["a", "("]}, "--include: '(' is not a regular expression (missing )"),
         ({"scope.types": "text/html,html"}, "--types: 'html' is not a media type such as text/html"),
         ({"scope.networks": ["192.0.2.1/24"]}, "--networks: '192.0.2.1/24' is not a network such as"),
@@ -198,14 +205,14 @@ def values(key: str, kind: Kind[Any]) -> st.SearchStrategy[Any]:
         case Choice():
             return st.sampled_from(kind.names)
         case WholeOrNone():
-            return st.none() | st.integers(0, int(min(kind.whole.maximum, 10**9)))
+            return st.none() | st.integers(0, int(kind.whole.maximum))
         case Whole() | Size():
-            return st.integers(int(kind.minimum), int(min(kind.maximum, 2**53)))
+            return st.integers(int(kind.minimum), int(kind.maximum))
         case Duration() | Decimal():
-            return st.floats(kind.minimum, min(kind.maximum, 1e9))
+            return st.floats(kind.minimum, kind.maximum)
         case DurationOrPart():
             part = st.integers(1, 999_999).map(lambda number: Pause(parts=float(number)))
-            return part | st.floats(0, 1e9).map(Pause)
+            return part | st.floats(0, kind.duration.maximum).map(Pause)
         case Switch():
             return st.booleans()
         case Text():
@@ -459,3 +466,31 @@ def test_an_application_on_the_command_line() -> None:
     for wrong in ("links=a:B", "a:B,share=none", "a:B,share", "no colon", "A=a:B"):
         with pytest.raises(ValueError, match=r"\w"):
             app_of(wrong)
+
+
+def test_every_number_has_two_bounds() -> None:
+    kinds = [option.kind for option in OPTIONS.values()]
+    for options in (HOST_OPTIONS, URL_OPTIONS, APP_OPTIONS):
+        kinds += [kind for kind, _ in options.values()]
+    numbers = [getattr(kind, "whole", getattr(kind, "duration", kind)) for kind in kinds]
+    bounds = [(kind.minimum, kind.maximum) for kind in numbers if isinstance(kind, Whole | Decimal | Size)]
+    assert len(bounds) > 40
+    assert all(isfinite(least) and isfinite(most) for least, most in bounds)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "most"),
+    [
+        ("policy.delay", "3153600000", "1d"),
+        ("policy.delay", "1e18", "1d"),
+        ("policy.domain_delay", "2d", "1d"),
+        ("fetch.timeout", "36h", "1d"),
+        ("fresh.max_interval", "11000d", "3650d"),
+        ("fetch.rate", "1e9", "1,000,000"),
+        ("agent.max_pages", "9999999999999", "1,000,000,000,000"),
+        ("fetch.bandwidth", "99999TB", ""),
+    ],
+)
+def test_what_nobody_can_mean_is_refused(option: str, value: str, most: str) -> None:
+    with pytest.raises(ConfigError, match=f"is not .* and at most {most}"):
+        load(None, {option: value})

@@ -366,6 +366,35 @@ def test_another_delay_holds_from_the_next_visit_on(tmp_path: Path) -> None:
     frontier.close()
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_pause_that_no_longer_holds_is_not_waited_for(tmp_path: Path, restarted: bool) -> None:
+    day = 86_400.0
+    frontier = Frontier(tmp_path / "frontier", FrontierConfig(), policy(delay=day), Scope("any"), None, NOW)
+    frontier.add([f"http://a.test/{page}" for page in range(9)], 0, 4)
+    assert lease_pages(frontier, NOW) == []  # robots.txt has the first turn
+    assert crawl(frontier, NOW + 1, 50) == []
+    frontier.commit({}, clean=True)
+    if restarted:
+        frontier.close()
+        frontier = Frontier(tmp_path / "frontier", FrontierConfig(), policy(delay=2.0), Scope("any"), None, NOW + 60)
+    else:
+        frontier.change_policy(policy(delay=2.0), NOW + 60)
+    assert len(crawl(frontier, NOW + 60, 10)) == 4 + (not restarted), "but the pause that holds now is kept"
+    frontier.close()
+
+
+def test_what_a_busy_server_asks_for_is_waited_for_whatever_the_pause_is(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.add([f"http://a.test/{page}" for page in range(9)], 0, 4)
+    lease_pages(frontier, NOW)
+    visit = lease_pages(frontier, NOW + DELAY)[0]
+    frontier.settle_page(visit, 503, NOW + DELAY, 0.0, (0, 1, 2), wait=5000.0)
+    frontier.change_policy(policy(delay=0.1), NOW + 10)
+    assert frontier.lease(NOW + DELAY + 4999, 1) == []
+    assert frontier.lease(NOW + DELAY + 5000, 1)
+    frontier.close()
+
+
 @pytest.mark.parametrize("limit", [0, 3])
 def test_hosts_held_by_a_limit_come_when_it_is_raised(tmp_path: Path, limit: int) -> None:
     one, more = (policy(domain_connections=number, domain_delay=Pause()) for number in (1, limit))

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from gossamer.config.checks import check_regex, nearest
-from gossamer.config.kinds import Choice, Decimal, Duration, Kind, Size, to_toml
+from gossamer.config.kinds import LONGEST_PAUSE, Choice, Decimal, Duration, Kind, Size, to_toml
 from gossamer.config.tables import Checked, named
 from gossamer.regex import compiled_later
 
@@ -121,7 +121,7 @@ APP_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
         "`https://example\\.org/search`. Nowhere unless it says so: nobody but you can know what a form does there.",
     ),
     "min_delay": (
-        Duration(0),
+        Duration(0, LONGEST_PAUSE),
         "The shortest pause that it may give to a host. Unless it is given, an application can make the pauses of"
         " hosts longer, but not shorter than they are for the crawl.",
     ),

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gossamer.config.apps import AppName
-from gossamer.config.kinds import Choice, Duration, DurationOrPart, Kind, Pause, Switch, Whole
+from gossamer.config.kinds import LONGEST_PAUSE, Choice, Duration, DurationOrPart, Kind, Pause, Switch, Whole
 from gossamer.config.secrets import Headers, Login, ProxyUrl
 from gossamer.config.tables import Checked, check_intervals, named, read_tables, write_tables
 
@@ -45,7 +45,7 @@ _ZERO_SAYS_SOMETHING = ("delay", "priority", "proxy", "cookies")
 
 # Key, how it is read, and what it means; docs/configuration.md is made from this.
 HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
-    "delay": (Duration(0), "Pause between two visits."),
+    "delay": (Duration(0, LONGEST_PAUSE), "Pause between two visits."),
     "domain_delay": (
         DurationOrPart(),
         "Pause of its domain after a visit to it, instead of `policy.domain_delay`; with 0 it neither waits for its"
@@ -67,7 +67,7 @@ HOST_OPTIONS: dict[str, tuple[Kind[Any], str]] = {
     "headers": (Headers(), 'Sent with every request: `["X-Token: abc"]`. They replace those of the same name.'),
     "cookies": (Switch(), "Take cookies and send them back, instead of what `fetch.cookies` says."),
     "timeout": (
-        Duration(1),
+        Duration(1, LONGEST_PAUSE),
         "The longest that a response may take, also without a byte, instead of `fetch.timeout` and"
         " `fetch.low_speed_time`.",
     ),

@@ -10,7 +10,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
@@ -26,6 +26,10 @@ from gossamer.config.units import (
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
+
+
+LONGEST_PAUSE: Final = 86_400.0
+"""Seconds that a host may rest between two visits, and that a response may take."""
 
 
 class Kind(ABC, Generic[T]):
@@ -44,10 +48,12 @@ class Kind(ABC, Generic[T]):
 
 
 class _Number(Kind[N]):
-    """A number between two bounds, both included."""
+    """A number between two bounds, both included. There are always two: what nobody can mean is a mistake."""
 
-    def __init__(self, minimum: float, maximum: float = math.inf) -> None:
-        self.minimum, self.maximum = minimum, maximum
+    most: float
+
+    def __init__(self, minimum: float, maximum: float | None = None) -> None:
+        self.minimum, self.maximum = minimum, self.most if maximum is None else maximum
 
     @abstractmethod
     def _expected(self) -> str: ...
@@ -57,13 +63,17 @@ class _Number(Kind[N]):
 
     def _in_range(self, number: N) -> N:
         if not self.minimum <= number <= self.maximum:
-            high = "" if self.maximum == math.inf else f" and at most {self._bound(self.maximum)}"
             noun = self._expected().partition(" such as")[0]
-            raise ValueError(f"{noun} of at least {self._bound(self.minimum)}{high}")
+            raise ValueError(f"{noun} of at least {self._bound(self.minimum)} and at most {self._bound(self.maximum)}")
         return number
 
 
 class Whole(_Number[int]):
+    most = 10**12
+
+    def _bound(self, bound: float) -> str:
+        return f"{bound:,.0f}"
+
     def _expected(self) -> str:
         return "a whole number"
 
@@ -81,7 +91,7 @@ class Whole(_Number[int]):
 class WholeOrNone(Kind[int | None]):
     """`None` is written "none", since TOML has no null."""
 
-    def __init__(self, minimum: int, maximum: float = math.inf) -> None:
+    def __init__(self, minimum: int, maximum: float | None = None) -> None:
         self.whole = Whole(minimum, maximum)
 
     def read(self, value: object) -> int | None:
@@ -101,6 +111,8 @@ class WholeOrNone(Kind[int | None]):
 
 
 class Decimal(_Number[float]):
+    most = 1e6
+
     def _expected(self) -> str:
         return "a number"
 
@@ -125,6 +137,8 @@ class Decimal(_Number[float]):
 
 class Duration(Decimal):
     """Seconds."""
+
+    most = 3650 * 86_400.0
 
     def _expected(self) -> str:
         return DURATION_EXPECTED
@@ -164,7 +178,7 @@ class DurationOrPart(Kind[Pause]):
     """A duration, or `1/N`: a part of a pause that is set elsewhere."""
 
     def __init__(self) -> None:
-        self.duration = Duration(0)
+        self.duration = Duration(0, LONGEST_PAUSE)
 
     def read(self, value: object) -> Pause:
         if isinstance(value, str) and (found := re.fullmatch(r"\s*1\s*/\s*([1-9]\d{0,5})\s*", value)):
@@ -180,6 +194,8 @@ class DurationOrPart(Kind[Pause]):
 
 class Size(_Number[int]):
     """Bytes."""
+
+    most = 10**15
 
     def _expected(self) -> str:
         return SIZE_EXPECTED

@@ -499,7 +499,7 @@ class Frontier:
         hosts = self._roster.change_policy(policy)
         self.schedule.repace(hosts)
         for host in hosts:
-            if host.manners.blocked or host.mirrors or host.place is Place.HELD:
+            if host.manners.blocked or host.mirrors or host.place in (Place.HELD, Place.WAITING):
                 self.schedule.drop(host)
             self._settling.reoffer(host, now)  # it may have another priority
             self._settling.offer(host, now)

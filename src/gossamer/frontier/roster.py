@@ -22,6 +22,7 @@ from gossamer.rules.policy import Policy
 from gossamer.rules.yields import REPEATS
 
 _SOON = 30.0  # seconds: a host that rests longer need not be in memory
+_SLOWEST = 600.0  # seconds: no response is so slow that its host rests longer for it
 _LOOKED_AT = 2000  # places of the index at a time
 _LOOK_AGAIN = 5.0  # seconds after the whole index held nobody to call
 _LOOK_LATER = _SOON / 2  # the same where hosts of domains were passed by of which memory has enough for _SOON
@@ -254,6 +255,10 @@ class Roster:
         longest = max(host.delay, self._policy.longest_wait)
         if host.due > self.now + 2 * longest:  # the clock was set back since
             host.due = self._opened + longest
+        if not (host.failures or host.added_delay):
+            slowest = (host.delay + _SLOWEST) * host.manners.burst
+            if host.due > self.now + slowest:  # it was to rest for a pause that no longer holds
+                host.due = self._opened + host.delay
         self._give_chance(host)
         rested, gap = self._share.rested(host.prefix, self._rested)
         if rested:
@@ -325,7 +330,10 @@ class Roster:
         """Gives the hosts in memory; each has its new manners."""
         self._policy = policy
         for host in self.hosts.values():
+            before = host.delay
             host.manners = policy.manners(host.name)
+            if not (host.failures or host.added_delay):
+                host.due -= max(before - host.delay, 0.0)  # it rests for the pause that holds now
         for origin in self.origins.values():
             origin.manners = policy.manners(origin.name)
         self._somebody_waits()  # perhaps a host on disk was blocked

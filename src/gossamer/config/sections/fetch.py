@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gossamer.config.checks import check_link_kind, connect_rule, dns_server, port_range
 from gossamer.config.hours import hours
-from gossamer.config.kinds import Choice, Decimal, Duration, Many, Size, Switch, Text, Whole
+from gossamer.config.kinds import LONGEST_PAUSE, Choice, Decimal, Duration, Many, Size, Switch, Text, Whole
 from gossamer.config.option import Settings, declare, settings
 from gossamer.config.secrets import ProxyUrl
 
@@ -43,19 +43,19 @@ class FetchConfig(Settings):
     )
     timeout: float = declare(
         60.0,
-        Duration(0.001),
+        Duration(0.001, LONGEST_PAUSE),
         "The longest time for one response, from the first byte sent to the last received.",
         cost="A slow server holds a connection this long.",
     )
     connect_timeout: float = declare(
         15.0,
-        Duration(0.001),
+        Duration(0.001, LONGEST_PAUSE),
         "The longest time to connect, TLS included.",
         cost="A server that does not answer holds a connection this long.",
     )
     low_speed_time: float = declare(
         20.0,
-        Duration(1),
+        Duration(1, LONGEST_PAUSE),
         "Give up a response of which nothing arrives for this long.",
         cost="A short time loses pages of servers that think before they answer.",
     )

@@ -11,6 +11,7 @@ from gossamer.config.checks import (
     check_reserved,
 )
 from gossamer.config.kinds import (
+    LONGEST_PAUSE,
     Choice,
     Decimal,
     Duration,
@@ -118,7 +119,7 @@ class PolicyConfig(Settings):
 
     delay: float = declare(
         1.0,
-        Duration(0),
+        Duration(0, LONGEST_PAUSE),
         "Pause between two visits to a host; robots.txt can only make it longer.",
         cost="A host gives at most one page per delay; 0 makes no pause and can overload a server.",
         flag="--delay",
@@ -127,7 +128,7 @@ class PolicyConfig(Settings):
     )
     max_crawl_delay: float = declare(
         60.0,
-        Duration(0),
+        Duration(0, LONGEST_PAUSE),
         "The longest Crawl-delay of a robots.txt that is obeyed; longer ones count as this.",
         cost="A high cap lets a host keep its URLs queued for days; a low one may annoy its owner.",
         live=True,
@@ -200,14 +201,14 @@ class PolicyConfig(Settings):
     )
     retry_wait: float = declare(
         10.0,
-        Duration(0),
+        Duration(0, LONGEST_PAUSE),
         "Wait before a failed visit is tried again; doubles each time.",
         cost="A short wait spends the tries while the host is still down.",
         live=True,
     )
     max_retry_wait: float = declare(
         21600.0,
-        Duration(0),
+        Duration(0, LONGEST_PAUSE),
         "The longest wait before a failed visit is tried again.",
         cost="A crawl with failing hosts ends only after their last try.",
         live=True,
