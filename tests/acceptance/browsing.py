@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import BrowserContext, ConsoleMessage, Frame, Page, Request
 
 from gossamer.testing import TinyWeb
 
@@ -164,6 +164,18 @@ class Watch:
 
     def outside(self, address: str) -> list[str]:
         return [url for url in self.requests if not url.startswith((address + "/", "data:"))]
+
+
+def wait_until(where: Page | Frame, condition: str) -> None:
+    """`wait_for_function` asks a second time by a string that is evaluated, which our pages forbid."""
+    where.evaluate(
+        f"""async () => {{
+            for (let tries = 0; !({condition}); tries++) {{
+                if (tries > 1500) throw new Error({condition!r} + " never came true")
+                await new Promise(done => setTimeout(done, 20))
+            }}
+        }}"""
+    )
 
 
 def copy_of(url: str) -> str:

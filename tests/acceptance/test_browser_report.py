@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from browsing import Watch, gossamer, serving
+from browsing import Watch, gossamer, serving, wait_until
 from playwright.sync_api import Browser, Frame, Page, expect
 
 SCROLLS = "document.documentElement.scrollHeight > innerHeight"
@@ -39,18 +39,18 @@ def test_the_page_scrolls_and_the_frame_does_not(page: Page, watch: Watch, addre
     page.set_viewport_size({"width": width, "height": 740})
     page.goto("/report")
     report = report_of(page)
-    page.wait_for_function(SCROLLS)
+    wait_until(page, SCROLLS)
     assert not report.evaluate(SCROLLS)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert not report.evaluate("document.documentElement.scrollWidth > innerWidth")
     report.locator("nav a").last.click()  # the page goes where a link of the contents leads
-    page.wait_for_function("scrollY > 500")
+    wait_until(page, "scrollY > 500")
     heading = report.locator("main > h2").last.bounding_box()
     assert heading is not None
     assert abs(heading["y"]) < 5 or page.evaluate("scrollY + innerHeight >= document.documentElement.scrollHeight - 1")
     report.locator("summary").first.click()  # and grows with it
     expect(report.locator("details table").first).to_be_visible()
-    report.wait_for_function(f"!({SCROLLS})")
+    wait_until(report, f"!({SCROLLS})")
     assert watch.outside(address) == []
     assert watch.console == []
 
@@ -67,11 +67,11 @@ def test_without_scripts_the_frame_fills_the_window_and_scrolls(browser: Browser
 def test_what_is_in_the_frame_can_only_be_tall(page: Page, address: str) -> None:
     page.goto("/report")
     report = report_of(page)
-    page.wait_for_function(SCROLLS)
+    wait_until(page, SCROLLS)
     for message in ("{height: 1e9}", "{height: -1}", "{height: 'x'}", "{show: NaN}", "null", "'<b>'", "[1]"):
         report.evaluate(f"parent.postMessage({message}, '*')")
     report.evaluate("parent.postMessage({height: 100_000}, '*')")
-    page.wait_for_function("parseFloat(document.querySelector('iframe').style.minHeight) === 100000")
+    wait_until(page, "parseFloat(document.querySelector('iframe').style.minHeight) === 100000")
     assert "allow-same-origin" not in (page.locator("iframe").get_attribute("sandbox") or "")
     page.evaluate("postMessage({height: 1}, '*')")  # from elsewhere than the frame
     page.evaluate("new Promise(done => setTimeout(done, 0))")
