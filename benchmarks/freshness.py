@@ -2,7 +2,8 @@
 
 Pages change at known rates (a power law); a real crawl learns them over real sockets and has a budget of visits a day.
 What it kept fresh is judged from the server's log, beside three ways to spend the same visits that know the rates:
-all pages alike, in proportion to their changes, and the best there is (Cho and Garcia-Molina, 2003).
+all pages alike, in proportion to their changes, and the best there is (Cho and Garcia-Molina, 2003); and, where visits
+are few, beside one that has to learn the rates, too, but knows how they are spread.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ import asyncio
 import json
 import shutil
 import sys
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from statistics import NormalDist
 from time import monotonic
+from typing import Any
 
+import numpy as np
 from tables import table
 
 from gossamer.agent.progress import Progress
@@ -34,6 +40,11 @@ from gossamer.testing.web.world import World
 
 DAY = 86_400.0
 START = 1_790_000_000.0
+HOUR = 3_600.0
+BUDGETS = 0.05, 0.1, 0.3, 1.0  # visits a day and page
+MEDIANS = 5, 20  # days between two changes
+FEW = {"pages": 2_000, "hosts": 20}
+RATES_TOLD_APART = 64
 PLAIN = {"liars": 0.0, "noisy": 0.0, "births": 0.0, "mortal": 0.0, "outages": 0.0}
 
 
@@ -86,11 +97,14 @@ class Simulation:
         return found
 
     def judged(self, start: float, end: float) -> Judged:
-        world, visits = self.world, self.visits(200)
+        visits = self.visits(200)
+        return self.judged_by([visits.get(page, []) for page in self.pages], start, end)
+
+    def judged_by(self, visits: Sequence[Sequence[float]], start: float, end: float) -> Judged:
+        """What these visits to the pages would have kept fresh."""
         pages = []
-        for index, page in self.pages:
-            moments = visits.get((index, page), [])
-            changes = world.changes(world.host(index), page, min(moments, default=start), end)
+        for (index, page), moments in zip(self.pages, visits, strict=True):
+            changes = self.world.changes(self.world.host(index), page, min(moments, default=start), end)
             pages.append((held(changes, moments, start, end), 1.0))
         return judged(pages)
 
@@ -134,6 +148,75 @@ def against_policies(options: argparse.Namespace) -> dict[str, object]:
         "learned": [(one.freshness, one.age / DAY) for one in by_step], "policies": known, "visits": made,
         "estimate": simulation.progress.freshness,
     }  # fmt: skip
+
+
+def budgets(options: argparse.Namespace) -> dict[str, object]:
+    """Few visits and many, where rates are lognormal: freshness as a share of the optimum, in the second and the last
+    third of the time; and the share of the visits that were made, in each third.
+    """
+    options = argparse.Namespace(**{**vars(options), **FEW})
+    heads = ["days", "visits a day and page", "uniform", "knows the spread", "gossamer", "visits made"]
+    rows, cells = [], []
+    for median, budget in product(MEDIANS, BUDGETS):
+        row = _with_budget(options, Change(**PLAIN, median=1 / median, kinship=0.0), budget)
+        shares = [", ".join(f"{share:.1%}" for share in row[name]) for name in ("watcher", "gossamer", "made")]
+        rows.append(row)
+        cells.append([f"{median}", f"{budget:g}", f"{row['uniform']:.1%}", *shares])
+        print(*cells[-1], sep="  ", file=sys.stderr)  # as each takes a while
+    print(table(heads, cells))
+    return {"rows": rows}
+
+
+def _with_budget(options: argparse.Namespace, change: Change, budget: float) -> dict[str, Any]:
+    a_day = budget * options.pages
+    settings = {"fresh.revisit_rate": a_day / DAY, "fresh.max_interval": "30d"}  # as it is without settings
+    simulation = Simulation(options, change, **settings)
+    simulation.run(options.days * DAY)
+    world, pages = simulation.world, simulation.pages
+    rates = [world.changes_per_day(world.host(host), page) for host, page in pages]
+    best = mean_freshness(rates, optimal(rates, a_day))
+    watched = _watched(simulation, change, a_day)
+    third = options.days / 3 * DAY
+    thirds = [(START + number * third, START + (number + 1) * third) for number in range(3)]
+    visits = sorted(moment for moments in simulation.visits(200, 304).values() for moment in sorted(moments)[1:])
+    return {
+        "median": 1 / change.median, "budget": budget,
+        "uniform": mean_freshness(rates, uniform(rates, a_day)) / best,
+        "watcher": [simulation.judged_by(watched, *part).freshness / best for part in thirds[1:]],
+        "gossamer": [simulation.judged(*part).freshness / best for part in thirds[1:]],
+        "made": [
+            (bisect_right(visits, end) - bisect_right(visits, start)) / (end - start) * DAY / a_day
+            for start, end in thirds
+        ],
+    }  # fmt: skip
+
+
+def _watched(simulation: Simulation, change: Change, a_day: float) -> list[list[float]]:
+    """Visits of one who knows how rates are spread, and not which page has which: each hour to the pages where one is
+    worth most, by all that was seen of each.
+    """
+    world, end = simulation.world, START + simulation.days * DAY
+    changes = [world.changes(world.host(host), page, START, end) for host, page in simulation.pages]
+    levels = [NormalDist().inv_cdf((step + 0.5) / RATES_TOLD_APART) for step in range(RATES_TOLD_APART)]
+    rates = change.median / DAY * np.exp(change.sigma * np.array(levels))
+    likely = np.full((len(changes), RATES_TOLD_APART), 1 / RATES_TOLD_APART)
+    last = np.full(len(changes), START)
+    visits = [[START] for _ in changes]
+    saved = 0.0
+    for hour in range(1, round(simulation.days * DAY / HOUR)):
+        now = START + hour * HOUR
+        saved += a_day * HOUR / DAY
+        passed = rates * (now - last)[:, None]
+        same = np.exp(-passed)
+        worth = (likely * (1 - same - passed * same) / rates).sum(axis=1)
+        for page in np.argsort(-worth)[: int(saved)]:
+            has_changed = bisect_right(changes[page], now) > bisect_right(changes[page], last[page])
+            likely[page] *= 1 - same[page] if has_changed else same[page]
+            likely[page] /= likely[page].sum()
+            last[page] = now
+            visits[page].append(now)
+        saved -= int(saved)
+    return visits
 
 
 def bandwidth(options: argparse.Namespace) -> dict[str, object]:
@@ -249,11 +332,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--longest", default="180d", help="fresh.max_interval")
     parser.add_argument("--bandwidth-days", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=("policies", "bandwidth", "lying", "news"))
+    parser.add_argument("--only", choices=("policies", "budgets", "bandwidth", "lying", "news"))
     parser.add_argument("--work", type=Path, default=Path("bench-work"))
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args(arguments)
-    parts = {"policies": against_policies, "bandwidth": bandwidth, "lying": lying, "news": news}
+    parts = {"policies": against_policies, "budgets": budgets, "bandwidth": bandwidth, "lying": lying, "news": news}
     figures = {}
     for name, part in parts.items():
         if options.only in (None, name):

@@ -191,6 +191,21 @@ def test_what_speed_allows(tmp_path: Path, settings: dict[str, object], words: s
     assert all(one is not None and one.min_interval < one.interval < one.max_interval for one in fitting)
 
 
+def test_the_longest_interval_yields_where_visits_are_too_few(tmp_path: Path) -> None:
+    with TinyWeb() as web:
+        crawl = Long(tmp_path, web, fresh__revisit_rate=1e-5, policy__max_tries=1)
+        crawl.page.links = [f"/{number}" for number in range(60)]
+        for link in crawl.page.links[1:]:
+            Page(web, f"http://a.test{link}")
+        web.add_handler("http://a.test/0", lambda request: Reply((), End.CLOSE))
+        crawl.run(DAY)
+    outlooks = [crawl.explained(f"http://a.test/{number}").outlook for number in range(1, 60)]
+    assert {one.cause for one in outlooks if one is not None} == {"speed"}
+    assert max(one.interval for one in outlooks if one is not None) > 31 * DAY
+    every = r"every \d{3} d .*\(visits are too few for fresh\.max_interval\)\."
+    assert re.search(r"It is tried again in \d+ d: " + every, crawl.again("http://a.test/0"))
+
+
 def test_a_visit_that_comes_sooner_or_later_than_others(tmp_path: Path) -> None:
     with TinyWeb() as web:
         crawl = Long(tmp_path, web, **DAILY)

@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import caps
 import charsets
 import fetch_alone
+import freshness
 import fuzz
 import hostile
 import judge
@@ -556,3 +557,21 @@ def test_what_goes_wrong_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         failure = fuzz.examine(1, body, None)
         assert failure is not None
         assert failure.kind == kind
+
+
+# -- freshness ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_crawl_with_a_budget_is_judged_beside_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(freshness, "FEW", {"pages": 40, "hosts": 2})
+    monkeypatch.setattr(freshness, "BUDGETS", (0.5,))
+    monkeypatch.setattr(freshness, "MEDIANS", (5,))
+    figures = tmp_path / "figures.json"
+    assert not freshness.main(
+        ["--only", "budgets", "--days", "12", "--work", str(tmp_path / "work"), "--json", str(figures)]
+    )
+    (row,) = json.loads(figures.read_text())["budgets"]["rows"]
+    assert (row["median"], row["budget"]) == (5, 0.5)
+    assert 0.5 < row["uniform"] < 1
+    assert all(0.3 < share < 1.7 for share in (*row["watcher"], *row["gossamer"]))  # of 40 pages that little is known
+    assert row["made"] == pytest.approx([1.0] * 3, abs=0.1)

@@ -122,3 +122,9 @@ def test_pages_of_more_weight_are_visited_more_often() -> None:
 def test_no_visit_is_made_for_a_change_that_is_not_likely() -> None:
     belief = Seen().told(1000 * DAY).likely(USUAL)
     assert 1 - belief.unchanged(Bounds(60, 3650 * DAY).wait(belief, 0.0)) == pytest.approx(0.1, rel=0.1)
+
+
+def test_where_visits_have_a_price_it_alone_says_which_are_made() -> None:
+    belief = Seen().told(1000 * DAY).likely(USUAL)
+    bounds = Bounds(60, 3650 * DAY)
+    assert bounds.wait(belief, 1.0) < bounds.wait(belief, 0.0) / 2

@@ -121,3 +121,20 @@ def test_a_change_at_once_is_one_as_after_a_second(seconds: float) -> None:
     for again in (seen, Seen.unpack(bytes([0, 0, 8, 0, 0]))):  # as another version packed it
         assert again.likely(USUAL).mean > 1e-4
         assert again.after(seconds, changed=True).changes > again.changes
+
+
+@pytest.mark.parametrize("age", [DAY / 8, DAY / 2, 5 * DAY])
+def test_the_date_of_a_page_counts_as_half_of_what_was_seen(age: float) -> None:
+    def belief(seen: Seen) -> float:
+        return seen.likely(USUAL).mean
+
+    said = Seen.unpack(Seen.dated(age).pack())
+    assert belief(said) == pytest.approx(belief(Seen.dated(age)), rel=0.01)
+    assert belief(said) > belief(Seen.dated(4 * age)), "what changed lately changes more often"
+    assert belief(said.after(10 * age, changed=False)) < belief(said), "and what is seen says more"
+
+
+def test_a_date_of_just_now_or_to_come_says_nothing_and_one_of_long_ago_no_change() -> None:
+    assert Seen.dated(-DAY) == Seen.dated(0) == Seen.dated(1800) == Seen()
+    assert Seen.dated(40 * DAY) == Seen.dated(20_000 * DAY)
+    assert not Seen.dated(40 * DAY).changes

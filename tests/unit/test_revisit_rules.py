@@ -5,34 +5,23 @@ import pytest
 from gossamer.rules.change_rate import DAY
 from gossamer.rules.revisits import gained_on_average, moment_of, said_to_hold, worth
 
-NOW = 1_790_000_000.0
-
 
 @pytest.mark.parametrize(
-    ("cache_control", "modified", "seconds"),
+    ("cache_control", "seconds"),
     [
-        (None, None, 0),
-        ("", "", 0),
-        ("public, max-age=7200", None, 3600),
-        ('max-age="7200"', None, 3600),
-        ("s-maxage=7200", None, 0),
-        ("no-cache, max-age=7200", None, 0),
-        ("no-store", None, 0),
-        ("max-age=99999999999999", None, 15 * DAY),
-        ("max-age=-1", None, 0),
-        (None, "Mon, 21 Sep 2026 12:13:20 GMT", DAY / 2),
-        (None, "Mon, 21 Sep 2037 12:13:20 GMT", 0),
-        (None, "Mon, 21 Sep 1998 12:13:20 GMT", 15 * DAY),
-        (None, "yesterday", 0),
-        (None, "\0" * 50, 0),
-        ("max-age=7200", "Mon, 21 Sep 2026 12:13:20 GMT", 3600 + DAY / 2),
+        (None, 0),
+        ("", 0),
+        ("public, max-age=7200", 3600),
+        ('max-age="7200"', 3600),
+        ("s-maxage=7200", 0),
+        ("no-cache, max-age=7200", 0),
+        ("no-store", 0),
+        ("max-age=99999999999999", 15 * DAY),
+        ("max-age=-1", 0),
     ],
 )
-def test_half_of_what_a_server_says_counts_as_seen(
-    cache_control: str | None, modified: str | None, seconds: float
-) -> None:
-    now = moment_of("Tue, 22 Sep 2026 12:13:20 GMT")
-    assert said_to_hold(cache_control, modified, now) == pytest.approx(seconds)
+def test_half_of_how_long_a_page_may_be_kept_is_believed(cache_control: str | None, seconds: float) -> None:
+    assert said_to_hold(cache_control) == pytest.approx(seconds)
 
 
 def test_what_is_no_date_is_no_moment() -> None:

@@ -295,6 +295,98 @@ def test_known_pages_and_new_ones_have_their_shares(crawl: Crawl, hosts: int, de
     assert sum(visit.revisit for visit in later) / len(later) == pytest.approx(share, abs=0.1)
 
 
+# -- where visits are scarce -----------------------------------------------------------------------------------------
+
+
+def busy_pages(crawl: Crawl, a_day: float, count: int = 40) -> Frontier:
+    """Pages that change often, and so many visits a day to them."""
+    crawl.fresh = FreshConfig(keep_fresh=True, min_interval=HOUR, max_interval=30 * DAY, revisit_rate=a_day / DAY)
+    frontier = crawl.open()
+    frontier.add(pages("a.test", count), 1, 4)
+    crawl.work(count * 2.0)
+    return frontier
+
+
+def change(crawl: Crawl, seconds: float, step: float = 10 * MINUTE) -> list[tuple[float, Visit]]:
+    """All that is visited for so long, and when; three of four have changed."""
+    made: list[tuple[float, Visit]] = []
+    until = crawl.now + seconds
+    while crawl.now < until:
+        for visit in crawl.lease():
+            made.append((crawl.now, visit))
+            crawl.page(visit, Found(Change.CHANGED if len(visit.url) + len(made) & 3 else Change.SAME))
+        assert crawl.frontier is not None
+        crawl.frontier.commit({})
+        crawl.now += step
+    return made
+
+
+@pytest.mark.parametrize("a_day", [1.0, 4.0, 20.0])
+def test_no_visit_is_lost_where_there_are_too_few(crawl: Crawl, a_day: float) -> None:
+    busy_pages(crawl, a_day)
+    made = [change(crawl, 20 * DAY) for _ in range(3)]
+    assert list(map(len, made)) == pytest.approx([20 * a_day] * 3, rel=0.02, abs=1)
+    assert len({visit.url for _, visit in made[0]}) >= min(20 * a_day, 40) / 2, "not a few of them again and again"
+
+
+def test_more_visits_are_made_as_soon_as_they_are_allowed(crawl: Crawl) -> None:
+    frontier = busy_pages(crawl, 1.0)
+    change(crawl, 20 * DAY)
+    crawl.fresh = FreshConfig(keep_fresh=True, min_interval=HOUR, max_interval=30 * DAY, revisit_rate=20 / DAY)
+    frontier.change_policy(crawl.policy, crawl.now, crawl.fresh)
+    until, made = crawl.now + DAY, 0
+    while True:  # as a crawl does that sleeps meanwhile
+        moment = frontier.revisits.next_moment(crawl.now)
+        assert moment is not None
+        crawl.now = max(crawl.now, moment) + 1.0
+        if crawl.now > until:
+            break
+        for visit in crawl.lease():
+            made += 1
+            crawl.page(visit, Found(Change.CHANGED))
+        frontier.commit({})
+    assert made == pytest.approx(20, abs=2)
+
+
+def test_pages_with_a_fixed_interval_are_not_visited_sooner(crawl: Crawl) -> None:
+    crawl.hosts = (HostRule("a.test", min_interval=5 * DAY, max_interval=5 * DAY),)
+    busy_pages(crawl, 20.0)
+    change(crawl, 6 * DAY)
+    again = change(crawl, 9 * DAY)
+    assert len(again) == pytest.approx(40 * 9 / 5, abs=40), "and 180 could be made"
+    assert all(visit.before is not None and now - visit.before.fetched_at >= 5 * DAY for now, visit in again)
+
+
+def test_a_visit_that_a_strategy_wants_is_made_when_it_wants_it(crawl: Crawl) -> None:
+    frontier = busy_pages(crawl, 4.0)
+    change(crawl, 10 * DAY)
+    frontier.add(["http://b.test/"], 1, 4)
+    crawl.now += DAY  # for which visits are left
+    (visit,) = [visit for visit in crawl.lease() if visit.host == "b.test"]
+    crawl.page(visit, Found(again=2 * HOUR))
+    frontier.commit({})
+    asked = crawl.now + 2 * HOUR
+    made = change(crawl, DAY)  # one in six hours is allowed
+    assert [now for now, visit in made if visit.host == "b.test"] == [pytest.approx(asked + 3 * HOUR, abs=3 * HOUR)]
+
+
+def test_the_longest_interval_of_all_yields_where_visits_are_too_few_and_that_of_a_host_does_not(crawl: Crawl) -> None:
+    crawl.hosts = (HostRule("b.test", max_interval=5 * DAY),)
+    frontier = busy_pages(crawl, 1.0, count=80)  # 80 days between two visits to each
+    frontier.add(pages("b.test", 2), 1, 4)
+    crawl.work(HOUR)
+    for _ in range(200):
+        for visit in crawl.lease():
+            crawl.page(visit, Found(Change.SAME, holds=100 * DAY))
+        frontier.commit({})
+        crawl.now += DAY / 2
+    waits = [crawl.due(url) - keys.read_before(crawl.record(url)).fetched_at for url in pages("a.test", 80)]
+    assert max(waits) > 31 * DAY
+    assert all(
+        crawl.due(url) - keys.read_before(crawl.record(url)).fetched_at <= 5 * DAY + HOUR for url in pages("b.test", 2)
+    )
+
+
 # -- what other versions noted ---------------------------------------------------------------------------------------
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from email.utils import formatdate
 from itertools import pairwise
-from math import log
-from statistics import correlation, mean
+from math import exp, log
+from statistics import NormalDist, correlation, mean
 
 import pytest
 
@@ -77,6 +77,15 @@ def test_rates_follow_the_power_law_between_their_bounds() -> None:
     low, high = 0.01**-0.5, 10.0**-0.5
     for level in (0.1, 0.25, 0.5, 0.75, 0.9):  # the quantiles that the law says, but for the few directories there are
         law = (low + level * (high - low)) ** -2
+        assert abs(log(rates[int(level * len(rates))] / law)) < 0.15
+
+
+def test_rates_are_lognormal_around_a_median() -> None:
+    change = replace(STEADY, median=0.2, sigma=1.5)
+    world = World(hosts=500, pages=200, profile=changing(change))
+    rates = sorted(world.changes_per_day(world.host(h), p) for h in range(1, 500) for p in range(0, 200, 7))
+    for level in (0.1, 0.25, 0.5, 0.75, 0.9):
+        law = 0.2 * exp(1.5 * NormalDist().inv_cdf(level))
         assert abs(log(rates[int(level * len(rates))] / law)) < 0.15
 
 

@@ -131,7 +131,8 @@ def _setting(case: Case, name: Literal["min_interval", "max_interval"]) -> str:
         return f'{name} of [urls."{rule.pattern}"]'
     if getattr(case.policy.manners(case.name), name):
         return f"{name} of its table in [hosts]"
-    return f"fresh.{name}"
+    scarce = case.outlook is not None and case.outlook.max_interval > case.config.fresh.max_interval
+    return "visits are too few for fresh.max_interval" if scarce and name == "max_interval" else f"fresh.{name}"
 
 
 def _unusual(case: Case, outlook: Outlook) -> str:

@@ -49,8 +49,9 @@ class Revisiting:
         """What is to be noted of a page that was not visited before."""
         if not is_page or not 200 <= page.status < 300:
             return Found(is_page=False)
-        holds = said_to_hold(page.header("cache-control"), page.header("last-modified"), page.fetched_at)
-        return Found(holds=holds)
+        return Found(
+            holds=said_to_hold(page.header("cache-control")), changed_at=moment_of(page.header("last-modified"))
+        )
 
     def unmodified(self, before: Before) -> tuple[Found, EarlierCopy | None]:
         """The server says that nothing has changed; and what its answer refers to."""

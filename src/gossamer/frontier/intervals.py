@@ -20,6 +20,8 @@ from gossamer.rules.revisits import worth
 
 _SAMPLE: Final = 400  # pages of all hosts
 _ANEW: Final = 25  # of these, visited since prices were found last
+_LONGEST: Final = 10.0  # times as long as all would wait if they were visited alike
+_LEAST_SHARE: Final = 0.5  # of an interval: by that much pages are visited sooner where visits were left over
 _ESTIMATED: Final = 10.0  # seconds that an estimate of freshness is good for
 KEPT: Final = keys.META + b"fresh"
 _ROUNDED: Final = 1e-3  # by that much the sum of a prior is not 1
@@ -33,6 +35,7 @@ class Kept(msgspec.Struct):
     census: bytes = b""
     prior: Weights = USUAL
     price: float = 0.0
+    longest: float = 0.0  # seconds: as long a page waits for a visit, whatever `max_interval` says
 
 
 def read_kept(stored: bytes | None) -> Kept:
@@ -42,7 +45,12 @@ def read_kept(stored: bytes | None) -> Kept:
     try:
         kept = msgspec.msgpack.decode(stored, type=Kept) if stored else Kept()
         Census(_SAMPLE, kept.census)
-        if len(kept.prior) == len(USUAL) and abs(sum(kept.prior) - 1) < _ROUNDED and 0 <= kept.price < inf:
+        numbers = min(kept.price, kept.longest), max(kept.price, kept.longest)
+        if (
+            len(kept.prior) == len(USUAL)
+            and abs(sum(kept.prior) - 1) < _ROUNDED
+            and 0 <= numbers[0] <= numbers[1] < inf
+        ):
             return kept
     except (ValueError, struct.error):
         pass
@@ -71,11 +79,11 @@ class Intervals:
         self._database = database
         kept = read_kept(database.visit(KEPT))
         self._census = Census(_SAMPLE, kept.census)
-        self._prior, self._price = kept.prior, kept.price
+        self._prior, self._price, self._longest = kept.prior, kept.price, kept.longest
         self._told = 0
         self._changed = False
         self._estimate, self._estimated_at = (1.0, 0.0), 0.0
-        self.lag = 0.0  # seconds that what is visited now should have been visited earlier
+        self.lag = 0.0  # seconds that what is visited now should have been visited earlier; below 0: later
         self.change(config, policy, rate)
 
     def change(self, config: FreshConfig, policy: Policy, rate: float) -> None:
@@ -105,9 +113,14 @@ class Intervals:
         price = max(self._price, fresh.price)
         return fresh.wait(place_number(page.path), page.seen, price / worth, bounds), price
 
+    def soonest(self, page: PageFacts) -> float:
+        """Seconds after which another visit to a page is worth something, if it would be lost otherwise."""
+        wait, price = self._decided(page)
+        return min(wait, self.bounds(page.origin, page.url).least) if price else wait
+
     def bounds(self, origin: Origin | HostQueue, url: str) -> Bounds:
         """Between which visits to a page are: by what holds for its URL, or its host, or all."""
-        return bounds_of(self._config, self._policy, origin.manners, url)
+        return bounds_of(self._config, self._policy, origin.manners, url, self._longest)
 
     def _worth(self, page: PageFacts) -> float:
         priority = priority_of(self._policy, page.origin.manners, page.url)
@@ -150,13 +163,16 @@ class Intervals:
         self._told = 0
         self._changed = True
         self._prior = self._census.prior(self._prior)
-        self._price = 0.0 if not self._budget else self._found_price(self._budget)
-
-    def _found_price(self, budget: float) -> float:
-        # A little less than there is, as long as visits come late: what was put off must be made up for.
-        less = 1 + self.lag * budget / max(self._census.pages, 1.0)
-        bounds = Bounds(self._config.min_interval, self._config.max_interval)
-        return self._census.price(budget / less, bounds, self._prior, self._price or DAY)
+        if not self._budget:
+            self._longest = self._price = 0.0
+            return
+        alike = max(self._census.pages, 1.0) / self._budget  # seconds between visits, if pages are visited alike
+        self._longest = _LONGEST * alike
+        # A little less than there is, as long as visits come late: what was put off must be made up for. And more,
+        # while visits are left over.
+        less = max(1 + self.lag / alike, _LEAST_SHARE)
+        bounds = Bounds(self._config.min_interval, max(self._config.max_interval, self._longest))
+        self._price = self._census.price(self._budget / less, bounds, self._prior, self._price or DAY)
 
     def freshness(self, now: float) -> tuple[float, float]:
         """The share of copies that are what their servers show, and the seconds since they are not, as estimated."""
@@ -169,7 +185,8 @@ class Intervals:
         """Put what changed into the database's changes."""
         if self._changed:
             self._changed = False
-            self._database.visits[KEPT] = _encode(Kept(self._census.pack(), self._prior, self._price))
+            kept = Kept(self._census.pack(), self._prior, self._price, self._longest)
+            self._database.visits[KEPT] = _encode(kept)
 
 
 def has_new(host: HostQueue) -> bool:
@@ -177,13 +194,15 @@ def has_new(host: HostQueue) -> bool:
     return any(level.waits for priority, level in host.levels.items() if priority not in (FIRST, keys.ASIDE))
 
 
-def bounds_of(config: FreshConfig, policy: Policy, manners: Manners, url: str) -> Bounds:
-    """Those of a URL; where it is empty, those of its host, which has these manners."""
+def bounds_of(config: FreshConfig, policy: Policy, manners: Manners, url: str, longest: float) -> Bounds:
+    """Those of a URL; where it is empty, those of its host, which has these manners. `longest`: seconds up to which
+    pages may have to wait where visits are too few for `max_interval` of all.
+    """
     least, most = manners.min_interval, manners.max_interval
     rule = policy.urls.of(url) if policy.urls is not None and url else None
     if rule is not None:
         least, most = rule.min_interval or least, rule.max_interval or most
-    least, most = least or config.min_interval, most or config.max_interval
+    least, most = least or config.min_interval, most or max(config.max_interval, longest)
     return Bounds(least, max(least, most))
 
 

@@ -80,12 +80,12 @@ def estimate(kept: Kept, host: bytes, now: float) -> HostEstimate:
 
 def outlook(record: VisitRecord, before: Before, about: Circumstances) -> Outlook:
     fresh = HostFreshness(about.host)
-    host_bounds = bounds_of(about.config, about.policy, about.manners, "")
+    host_bounds = bounds_of(about.config, about.policy, about.manners, "", about.kept.longest)
     fresh.judge(about.kept.prior, capacity_of(about.delay, about.busy, about.config), host_bounds)
     seen = Seen.unpack(before.seen)
     belief = fresh.belief(place_number(split(record.url)[1]), seen)
     price = max(about.kept.price, fresh.price)
-    bounds = bounds_of(about.config, about.policy, about.manners, record.url)
+    bounds = bounds_of(about.config, about.policy, about.manners, record.url, about.kept.longest)
     priority = priority_of(about.policy, about.manners, record.url)
     interval = bounds.wait(belief, price / worth(record.depth, priority, before.gained, before.is_page))
     validators = zip((fresh.trust.etag, fresh.trust.modified), before.validators, strict=True)
@@ -96,11 +96,12 @@ def outlook(record: VisitRecord, before: Before, about: Circumstances) -> Outloo
         before.unchanged,
         before.missing,
         before.is_page,
-        not (before.changes or before.unchanged or seen.changes),
+        before.is_new and seen.changes < 1,  # its date may count as half of one
         belief.until(_AS_AFTER_ONE),
         belief.unchanged(max(about.now - before.fetched_at, 0.0)),
         interval,
-        _cause(interval, bounds, belief) or ("host" if fresh.price > about.kept.price else "speed"),
+        _cause(interval, bounds, belief, price, about.kept.longest)
+        or ("host" if fresh.price > about.kept.price else "speed"),
         bounds.chance,
         bounds.least,
         bounds.most,
@@ -109,13 +110,13 @@ def outlook(record: VisitRecord, before: Before, about: Circumstances) -> Outloo
     )
 
 
-def _cause(interval: float, bounds: Bounds, belief: Belief) -> Cause | None:
-    """Where it is not what a visit must be worth."""
+def _cause(interval: float, bounds: Bounds, belief: Belief, price: float, longest: float) -> Cause | None:
+    """Where it is not what a visit must be worth. `longest`: what `max_interval` yields to where visits are too few."""
     if interval <= bounds.least * _ABOUT:
         return "min_interval"
     if interval * _ABOUT >= bounds.most:
-        return "max_interval"
-    return "chance" if interval <= belief.until(bounds.chance) * _ABOUT else None
+        return None if bounds.most == longest else "max_interval"
+    return "chance" if not price and interval <= belief.until(bounds.chance) * _ABOUT else None
 
 
 def _standing(kind: Kind) -> Standing:

@@ -9,6 +9,7 @@ time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final
 from zlib import crc32
 
@@ -31,7 +32,9 @@ _MOST_WAITING: Final = 20_000
 _AHEAD: Final = 10.0  # seconds of a host's time for which visits are queued
 _LOOK_AGAIN: Final = 0.25  # seconds after there was nothing due
 _A_LITTLE: Final = 0.05  # of an interval: a visit that would now be due that much later is made
-_SAVED: Final = 3600.0  # seconds of allowed visits that are saved up
+_SAVED: Final = 3600.0  # seconds of allowed visits that are saved up, before any is made early; and as many again
+_LOOKED_AT: Final = 256  # visits that are due next, where some are to be made early
+_IN_VAIN: Final = 600.0  # seconds after there was none among them
 _MOST_CREDIT: Final = 1000.0
 _SOON: Final = 3600.0  # seconds after which a page that was not there is looked for again, at most
 _MOST_FAILURES: Final = 6
@@ -40,6 +43,7 @@ _WHILE_FAILING: Final = 1.0  # the same, of a host that does not answer
 _WHILE_BLOCKED: Final = DAY  # until it is looked again whether a page is still not to be visited
 _ENROLLED_AT_ONCE: Final = 200
 _DECIDED: Final = b"!"  # what is due then, whatever a visit must be worth
+_EARLY: Final = b"<"  # and before that, as there are visits left
 _IN_TURN: Final = b"@"  # and for which there is a place then in the time of its host
 _DONE: Final = object()
 
@@ -70,6 +74,7 @@ class Revisits:
         self._look_again = self._now = 0.0
         self._credit = 0.0  # visits that known URLs may have, since new ones had theirs
         self._saved, self._saved_at = 1.0, 0.0
+        self._early_again = 0.0
         self._enrolling: Iterator[None] | None = None
         self.change(config, policy, rate)
 
@@ -88,8 +93,11 @@ class Revisits:
         """When the first visit will be queued of those that the last commit knows; None: none will."""
         for key, _ in self._due(float("inf"), 1) if self.on else ():
             due, rate = float(keys.read_due_key(key)[0]), self._config.revisit_rate
-            allowed = now + (1 - self._saved) / rate if rate and self._saved < 1 else now
-            return max(due, self._look_again, allowed)
+            if rate:
+                # One is made early rather than that a visit is lost.
+                due = min(due, max(now + (self._most_saved - self._saved) / rate, self._early_again))
+                due = max(due, now + (1 - self._saved) / rate)
+            return max(due, self._look_again, now + _LOOK_AGAIN)
         return None
 
     @property
@@ -116,7 +124,11 @@ class Revisits:
             return
         taken = self._due(now, most)
         if not taken:
-            self._intervals.lag = 0.0
+            lost = self._saved - self._most_saved if self._config.revisit_rate and not busy else -1.0
+            if lost >= 0 and now >= self._early_again:
+                self._take_early(now, min(int(lost) + 1, most))
+            else:
+                self._intervals.lag = min(self._intervals.lag, 0.0)
             self._look_again = now + _LOOK_AGAIN
             return
         self._cursor = taken[-1][0] + b"\0"
@@ -134,7 +146,7 @@ class Revisits:
 
     def _set_back(self) -> None:
         """The clock was: what was planned by it is not to be waited for."""
-        self._look_again = 0.0
+        self._look_again = self._early_again = 0.0
         for host in self._roster.hosts.values():
             if host.fresh is not None:
                 host.fresh.slot = 0.0
@@ -154,14 +166,53 @@ class Revisits:
         rate = self._config.revisit_rate
         if rate:
             saved = self._saved + rate * max(now - self._saved_at, 0.0)
-            self._saved, self._saved_at = min(saved, max(1.0, rate * _SAVED)), now
+            self._saved, self._saved_at = min(saved, 2 * self._most_saved), now
             most = min(most, int(self._saved + 1e-6))
         return max(most, 0)
 
+    @property
+    def _most_saved(self) -> float:
+        """Visits that are saved up for what will be due."""
+        return max(1.0, self._config.revisit_rate * _SAVED)
+
+    def _take_early(self, now: float, most: int) -> None:
+        """Queue what will be due next, rather than that so many visits are lost."""
+        left = first = b""
+        for key, why in islice(self._database.scan_due(self._cursor), _LOOKED_AT):
+            due, visit = keys.read_due_key(key)
+            value = None if why or visit[:2] in self._database.closed else self._database.visit(visit)
+            if value is not None and keys.due_of(value) != due:
+                continue  # it is queued, or has another time
+            if value is None or not self._is_worth_it(visit, value, now):
+                left = left or key
+                continue
+            first = first or key
+            self._database.due[key] = None
+            self._take_up(visit, value, now, False, _EARLY)
+            most -= 1
+            if not most:
+                self._cursor = left or key + b"\0"
+                break
+        if first:
+            self._intervals.lag = min(now - keys.read_due_key(first)[0], 0.0)
+        else:
+            self._intervals.lag, self._early_again = 0.0, now + _IN_VAIN
+
+    def _is_worth_it(self, key: bytes, value: bytes, now: float) -> bool:
+        """A page can be visited now, and may have changed since."""
+        before = keys.read_before(value)
+        if not before.is_page or before.missing:
+            return False
+        page = self._page(key, value, before)
+        host = page.origin.host
+        if host is not None and (host.due > now + _AHEAD or self._intervals.of(host).slot > now + _AHEAD):
+            return False
+        return now - before.fetched_at >= self._intervals.soonest(page)
+
     def _take_up(self, key: bytes, value: bytes, now: float, busy: bool, why: bytes) -> None:
         """Queue a visit that is due; or put it off, if a visit must be worth more by now, or its host is behind."""
-        visit, before = keys.read_visit(key, value), keys.read_before(value)
-        page = self._facts(visit.url, visit.depth, key, Seen.unpack(before.seen), before.gained)
+        before = keys.read_before(value)
+        page = self._page(key, value, before)
         host = page.origin.host or self._roster.enter(page.origin, FIRST)
         if page.origin.manners.blocked or (host is not None and host.mirrors):  # in its queue it would only wait
             self._put(key, value, now + _WHILE_BLOCKED, now)
@@ -260,8 +311,11 @@ class Revisits:
         """What a record keeps of a visit that has found this; and it is due again."""
         before = visit.before
         fresh = self._intervals.of(host)
-        seen, gained, unchanged, text = Seen().told(found.holds), 0, 0, found.text
-        if before is not None:
+        gained, unchanged, text = 0, 0, found.text
+        if before is None:
+            is_dated = found.changed_at and fresh.trust.modified.is_used
+            seen = Seen.dated(now - found.changed_at) if is_dated else Seen()
+        else:
             if found.change is Change.SAME:
                 unchanged = before.unchanged + (not found.missing)
             if found.unmodified:
@@ -282,13 +336,15 @@ class Revisits:
         else:
             wait = self._intervals.forget(page)
         if before is None:
-            wait *= _spread(page.number)
+            wait = max(wait * _spread(page.number), min(found.holds, self._intervals.bounds(host, visit.url).most))
         elif found.missing:
             wait = min(wait, max(self._intervals.bounds(host, visit.url).least, _SOON))
+        why = b""
         if found.again is not None:
-            bounds = self._intervals.bounds(host, visit.url)
+            bounds, why = self._intervals.bounds(host, visit.url), _DECIDED
             wait = min(max(found.again, bounds.least), bounds.most)
-        return keys.pack_again(self._note(key, now + wait, now), seen.pack(), text, gained, unchanged, found.missing)
+        due = self._note(key, now + wait, now, why)
+        return keys.pack_again(due, seen.pack(), text, gained, unchanged, found.missing)
 
     def put_off(self, host: HostQueue, key: bytes, now: float, failed: bool = False) -> None:
         """A visit in hand was not made, or brought nothing: it stays what it was, and is due later."""
@@ -351,6 +407,10 @@ class Revisits:
             self._cursor = first
             self._counts.due_from = keys.read_due_key(first)[0]
             self._look_again = 0.0
+
+    def _page(self, key: bytes, value: bytes, before: Before) -> PageFacts:
+        visit = keys.read_visit(key, value)
+        return self._facts(visit.url, visit.depth, key, Seen.unpack(before.seen), before.gained)
 
     def _facts(self, url: str, depth: int, key: bytes, seen: Seen, gained: int = 0, is_page: bool = True) -> PageFacts:
         start, path = split(url)

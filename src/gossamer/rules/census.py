@@ -53,7 +53,9 @@ class Known(msgspec.Struct, frozen=True, gc=False):
 
 
 class Bounds(msgspec.Struct, frozen=True, gc=False):
-    """Seconds between visits to a page, at least and at most; and how likely a change must be for a visit."""
+    """Seconds between visits to a page, at least and at most; and how likely a change must be for a visit that costs
+    nothing. Where visits are scarce, their price says what they must be worth.
+    """
 
     least: float
     most: float
@@ -63,7 +65,7 @@ class Bounds(msgspec.Struct, frozen=True, gc=False):
         return min(max(self.least, belief.until(self.chance)), self.most)
 
     def wait(self, belief: Belief, price: float) -> float:
-        return belief.wait(price, self.soonest(belief), self.most)
+        return belief.wait(price, self.least if price else self.soonest(belief), self.most)
 
 
 class Census:
@@ -198,8 +200,8 @@ class _Demand:
 
     def __init__(self, pages: list[Known], prior: Weights, bounds: Bounds, scale: float) -> None:
         self._scale = scale
-        self._most = bounds.most
-        self._pages = [(belief := page.seen.likely(prior), page.weight, bounds.soonest(belief)) for page in pages]
+        self._bounds = bounds
+        self._pages = [(page.seen.likely(prior), page.weight) for page in pages]
         # More is known of a page where it is than here: what was decided there shows by how much this is wrong.
         decided = [
             (page, one) for page, one in zip(pages, self._pages, strict=True) if page.wait and page.seen != _NOTHING
@@ -209,9 +211,9 @@ class _Demand:
             there = sum([1 / page.wait for page, _ in decided])
             self._scale *= min(max(there / here, 1 / _MOST_WRONG), _MOST_WRONG)
 
-    def _wait(self, page: tuple[Belief, float, float], price: float) -> float:
-        belief, weight, least = page
-        return belief.wait(price / weight, least, self._most)
+    def _wait(self, page: tuple[Belief, float], price: float) -> float:
+        belief, weight = page
+        return self._bounds.wait(belief, price / weight)
 
     def at(self, price: float) -> float:
         return sum([1 / self._wait(page, price) for page in self._pages]) * self._scale

@@ -34,6 +34,8 @@ Weights = tuple[float, ...]
 RATES: Final[Weights] = tuple(_SLOWEST * (_FASTEST / _SLOWEST) ** (step / (_STEPS - 1)) for step in range(_STEPS))
 """Changes a second that are told apart."""
 
+_JUST_NOW: Final = 3600.0  # seconds
+_LONG_AGO: Final = 30 * DAY
 _MEMORY: Final = 31 / 32  # what one more visit leaves of what was seen before: pages do not stay as they are
 _PACKED: Final = struct.Struct("<HBH")
 _CHANGES: Final = 8  # steps of one change, in a packed number of them
@@ -66,6 +68,17 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
     def told(self, seconds: float) -> Seen:
         """And somebody says that it has not changed, or will not, for so long."""
         return Seen(self.unchanged + seconds, self.changes, self.interval)
+
+    @classmethod
+    def dated(cls, seconds: float) -> Self:
+        """Of a page that was not visited before, and changed last so long ago, as its server says. Half of that counts:
+        half a change, and half of the time for which it has stayed as it is.
+        """
+        if seconds < _JUST_NOW:
+            return cls()  # many say that of every page
+        if seconds > _LONG_AGO:
+            return cls(_LONG_AGO / 2)
+        return cls(seconds / 2, 0.5, seconds)
 
     def likely(self, prior: Weights) -> Belief:
         """How often the page changes, if this is to be expected of a page like it."""

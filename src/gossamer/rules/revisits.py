@@ -16,8 +16,8 @@ _SEED_WORTH: Final = 2.0  # what a page is worth that somebody named, beside one
 _NO_PAGE_WORTH: Final = 1 / 8  # what an error or a redirect is worth beside a page
 _NEWS_WORTH: Final = 4.0  # what a new page is worth that is found on it; until then it is missed altogether
 _EIGHTHS: Final = 8
-_MOST_BELIEVED: Final = 30 * DAY  # of what servers say of the future and the past
-_HALF: Final = 0.5  # as much of it counts as if it had been seen
+_MOST_BELIEVED: Final = 30 * DAY  # of what servers say of the future
+_HALF: Final = 0.5  # as much of it is believed
 _max_age = compiled_later(r"(?<![a-z-])max-age\s*+=\s*+\"?+([0-9]{1,10})", re.I)
 _says_nothing = compiled_later(r"(?<![a-z-])no-(?:cache|store)(?![a-z])", re.I)
 
@@ -31,7 +31,7 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     change: Change = Change.NEW
     text: int = 0  # a hash of its main text; 0: not known
     gained: int = 0  # links on it to URLs that were not known
-    holds: float = 0.0  # seconds for which it is said to stay, or to have stayed, as it is
+    holds: float = 0.0  # seconds for which it need not be visited again, by what its server says
     changed_at: float = 0.0  # when it changed last, by its server, if that can be believed
     missing: int = 0  # visits in a row that found nothing, this one included
     unmodified: bool = False  # its server says so, and has sent no body (304)
@@ -58,17 +58,11 @@ def gained_on_average(before: int, gained: int) -> int:
     return min((3 * before + gained * _EIGHTHS) // 4, 255)
 
 
-def said_to_hold(cache_control: str | None, last_modified: str | None, now: float) -> float:
-    """Seconds that count as if the page had been seen not to change for so long: half of how long the server says that
-    it may be kept, and of how long ago it says that it was changed.
-    """
-    found = 0.0
+def said_to_hold(cache_control: str | None) -> float:
+    """Seconds for which a page need not be visited again: half of how long its server says that it may be kept."""
     if cache_control and not _says_nothing.search(cache_control) and (told := _max_age.search(cache_control)):
-        found += min(float(told[1]), _MOST_BELIEVED)
-    modified = moment_of(last_modified)
-    if modified:
-        found += min(max(now - modified, 0.0), _MOST_BELIEVED)
-    return found * _HALF
+        return min(float(told[1]), _MOST_BELIEVED) * _HALF
+    return 0.0
 
 
 def moment_of(date: str | None) -> float:

@@ -42,7 +42,8 @@ class FreshConfig(Settings):
     max_interval: float = declare(
         30 * 86400.0,
         Duration(1),
-        "Time between two visits to a page at most, however rarely it changes.",
+        "Time between two visits to a page at most, however rarely it changes, where there are visits enough:"
+        " with fewer it yields, up to ten times the interval at which all pages could be visited alike.",
         cost="A longer time saves visits, and changes of quiet pages are seen later.",
         live=True,
     )

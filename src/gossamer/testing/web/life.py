@@ -6,7 +6,7 @@ below a host's size are always known; the others are born at moments of their hu
 
 from __future__ import annotations
 
-from math import erfc, sqrt
+from math import erfc, exp, sqrt
 from statistics import NormalDist
 
 from gossamer.testing.web.dice import mix, share
@@ -48,13 +48,16 @@ class Life:
     def text_rate(self, host: Host, page: int) -> float:
         """Changes a day of a page's own text.
 
-        Two normal draws, one of the directory and one of the page, make a uniform one (a Gaussian copula): neighbours
-        resemble each other, and all together still follow the power law exactly.
+        Two normal draws, one of the directory and one of the page, make a third, and that a uniform one (a Gaussian
+        copula): neighbours resemble each other, and all together still follow the law exactly.
         """
         kinship = self._change.kinship
         place = _draw(mix(self._seed, host.index, page % DIRECTORIES ^ 0xD1D1))
         own = _draw(mix(self._seed, host.index, page ^ 0x5A5A))
-        level = 0.5 * erfc(-(sqrt(kinship) * place + sqrt(1 - kinship) * own) / sqrt(2))
+        both = sqrt(kinship) * place + sqrt(1 - kinship) * own
+        if self._change.median:
+            return self._change.median * exp(self._change.sigma * both)
+        level = 0.5 * erfc(-both / sqrt(2))
         rate: float = (self._low + level * (self._high - self._low)) ** (-1 / self._change.exponent)
         return rate
 

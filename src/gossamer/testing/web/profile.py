@@ -65,13 +65,16 @@ _HARSH_ROBOTS: Weights = (
 class Change:
     """How a web changes, how it says so, and how much of that is true.
 
-    Rates follow a bounded power law: most pages change seldom, a few all the time. Invariant: `0 < slowest <= fastest`,
-    `exponent > 0`, and `liars + noisy <= 1`, for a host is one or the other or neither.
+    Rates follow a bounded power law: most pages change seldom, a few all the time. With a `median` they are lognormal
+    instead. Invariant: `0 < slowest <= fastest`, `exponent > 0`, and `liars + noisy <= 1`, for a host is one or the
+    other or neither.
     """
 
     slowest: float = 1 / 365  # changes a day
     fastest: float = 24.0
     exponent: float = 0.3  # of the power law between the two
+    median: float = 0.0  # changes a day of the page in the middle
+    sigma: float = 2.0  # spread of the logarithms around that
     kinship: float = 0.5  # share of the spread that pages of one directory have in common
     liars: float = 0.2  # share of the hosts whose validators or sitemaps are wrong; `honesty` has the ways
     noisy: float = 0.3  # share of the hosts with an advert and a clock in each page: other bytes, the same text
