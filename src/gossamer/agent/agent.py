@@ -35,11 +35,11 @@ from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
 from gossamer.frontier.parties import Shares
 from gossamer.frontier.share import Share
-from gossamer.model import Exclusion, Fault, Method, Page, Visit
+from gossamer.model import Change, Exclusion, Fault, Method, Page, Visit
 from gossamer.model.url import host_of
 from gossamer.rules.connections import Adjustment
 from gossamer.rules.head_first import HeadFirst
-from gossamer.rules.policy import USUAL_PRIORITY, Policy
+from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy
 from gossamer.rules.robots import product_token
 from gossamer.rules.scope import Scope
 from gossamer.store import CommittedNote, Store, StorePosition
@@ -53,6 +53,7 @@ T = TypeVar("T")
 
 
 _POST = Method.POST  # asked about for each visit, and a member of an enumeration is slow to look up
+_GONE = 100  # visits in a row that found nothing: more than any page is given
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _WAITS_TOLD = 20  # domains and addresses
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
@@ -74,9 +75,11 @@ class Agent:
         share: Share | None = None,
         strategy: Strategy | None = None,
         alone: bool = False,
+        store: Store | None = None,
     ) -> None:
         """`share`: its part of the web, among several agents. `strategy`: instead of the one that `config` names.
-        `alone`: nothing but the crawl is done in this process.
+        `alone`: nothing but the crawl is done in this process. `store`: in place of that of the directory, which is
+        not written to then.
         """
         now = clock()
         self._config = config
@@ -99,15 +102,21 @@ class Agent:
         )
         self.asked = Asked(config.apps, self.frontier.meta(ASKED), self.frontier, self._scope, shares)
         self.statistics = self._stored("statistics", Statistics)
-        self._scope.load(self.frontier.meta_names(SEED_HOST))
+        seed_hosts = self.frontier.meta_names(SEED_HOST)
+        self._scope.load(seed_hosts)
         self._new_seed_hosts: list[str] = []
+        self._keep_seed_hosts = directory.keep_seed_hosts
+        if store is None and directory.seed_hosts() is None:
+            self._keep_seed_hosts(seed_hosts)
         agent_name = user_agent(config.fetch)
         token = product_token(agent_name).lower()
         position = self._stored("store", StorePosition)
-        directory.check_fits(position)
-        self._store = Store(directory.warc, config.store, position, agent_name, notice)
-        self._committed = CommittedNote(directory.warc)
-        self._committed.write(position)
+        self._committed: CommittedNote | None = None
+        if store is None:
+            store = self._open_store(directory, position, agent_name, notice)
+            self._committed = CommittedNote(directory.warc)
+            self._committed.write(position)
+        self._store = store
         self.position = position  # of the store, at the last commit
         scope = config.scope
         self._fetcher = Fetcher(
@@ -157,6 +166,16 @@ class Agent:
         self.apps: Callable[[], dict[str, AppFigures]] = dict  # those that share the speed
         self.beside: Callable[[], dict[str, str]] = dict  # processes beside this one, and how they are
         self.on_commit: Callable[[Progress, float], None] | None = None  # and the seconds it took
+
+    def _open_store(
+        self, directory: CrawlDir, position: StorePosition, software: str, notice: Callable[[str], None]
+    ) -> Store:
+        try:
+            directory.check_fits(position)
+            return Store(directory.warc, self._config.store, position, software, notice)
+        except BaseException:
+            self.frontier.close()  # who is told of it may repair the directory in the same process
+            raise
 
     def _ordered(
         self, directory: CrawlDir, strategy: Strategy | None, notice: Callable[[str], None], alone: bool
@@ -255,6 +274,31 @@ class Agent:
                 pages.append((visit, outcome))
         if pages:
             self.responses.visited(pages)
+
+    def admit(self, hosts: Iterable[str]) -> None:
+        """These are hosts of seeds."""
+        self._scope.load(hosts)
+        self._new_seed_hosts += hosts
+
+    def recall(self, page: Page, change: str) -> bool:
+        """Take in a response that is stored as if it had just come, and had been compared with the one before with this
+        result. Whether its URL is this agent's.
+        """
+        visit = self.frontier.recall(page.url, page.fetched_at)
+        if visit is None:
+            return False
+        self.statistics.bytes += len(page.head) + len(page.raw)
+        if page.status in BUSY:
+            visit.tries = self._config.policy.max_tries - 1  # else it would not have been stored
+        if visit.before is not None:
+            missing = _GONE if change == Change.GONE else visit.before.missing
+            visit.before = msgspec.structs.replace(visit.before, missing=missing)
+            visit.validators = visit.before.validators if page.status == 304 else (b"", b"")
+        if page.wanted:
+            self.responses.visited([(visit, page)])
+        else:
+            self.responses.source_visited(visit, page)
+        return True
 
     def receive(self, group: Group) -> None:
         """URLs that another agent has found for us."""
@@ -533,6 +577,8 @@ class Agent:
         self._hosts_left = self.frontier.left() if reason == "complete" else {}
         progress = self.progress(reason)
         sample = sample_of(self.statistics, self.frontier.counts, now, progress)
+        if self._new_seed_hosts and self._committed is not None:
+            self._keep_seed_hosts(self._new_seed_hosts)
         self.frontier.commit(
             {
                 "store": encode(position),
@@ -548,7 +594,8 @@ class Agent:
             },
             clean=bool(reason),
         )
-        self._committed.write(position)
+        if self._committed is not None:
+            self._committed.write(position)
         self._new_seed_hosts.clear()
         self._committed_at = now
         self._committed_pages = self.statistics.pages
@@ -563,7 +610,8 @@ class Agent:
         if self._ordering is not None:
             self._ordering.close()
         self._store.close()
-        self._committed.close()
+        if self._committed is not None:
+            self._committed.close()
         self.frontier.close()
 
     # -- telling -----------------------------------------------------------------------------------------------------

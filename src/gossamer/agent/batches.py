@@ -11,10 +11,10 @@ import msgspec
 
 from gossamer.agent.indexing import REDIRECTS, Verdict, is_robots, judge, may_be_page
 from gossamer.agent.page_work import Read
-from gossamer.agent.pages import content_type_of
 from gossamer.graph.frame import moment_of
 from gossamer.index.backlinks import Kept, Linked
 from gossamer.model import Change, Locator, Page
+from gossamer.model.media_type import content_type_of
 from gossamer.model.url import normalize
 from gossamer.store import Capture, Captures, Place, RecordFiles, StorePosition, directories_of, places_at
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shlex
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import IO
@@ -50,6 +53,7 @@ class CrawlDir:
         self.rank = home / "rank"
         self.logs = home / "logs"
         self.strategy = home / "strategy"  # what a strategy writes, if it does
+        self.seeds = home / "seed-hosts"  # a line each: the frontier knows them, too, and may be lost
         self._lock: IO[str] | None = None
 
     @property
@@ -73,7 +77,7 @@ class CrawlDir:
                     f"{home} is not a crawl (it has no gossamer.toml) and is not empty. Choose another --dir."
                 )
         else:
-            self._check_format()
+            self.check_format()
             self._check_whole()
         if not os.access(home, os.W_OK | os.X_OK):
             raise CrawlDirError(f"{home} cannot be written. Change its owner or choose another --dir.")
@@ -84,8 +88,12 @@ class CrawlDir:
         if not several and not (self.frontier / "CURRENT").exists() and any(self.warc.glob("*.warc.gz")):
             raise DamagedError(
                 f"{self.frontier} is lost, and {self.warc} has pages that only it knows of. Nothing was changed. "
-                "Put frontier/ back from a copy, or crawl into a new directory."
+                f"Put frontier/ back from a copy, or make it anew from the pages: {self._repair}"
             )
+
+    @property
+    def _repair(self) -> str:
+        return f"gossamer repair --dir {shlex.quote(str(self.home))}"
 
     def check_fits(self, position: StorePosition) -> None:
         """That the frontier, which has come to this position of the store, is not older than the pages: what is beyond
@@ -95,7 +103,7 @@ class CrawlDir:
         if noted is not None and noted.is_beyond(position):
             raise DamagedError(
                 f"{self.frontier} is older than {self.warc}: pages are stored that it knows nothing of. Nothing was "
-                "changed. Put the newer frontier/ back, or crawl into a new directory."
+                f"changed. Put the newer frontier/ back, or make it anew from the pages: {self._repair}"
             )
 
     def check_readable(self) -> None:
@@ -104,9 +112,10 @@ class CrawlDir:
             raise CrawlDirError(
                 f"{self.home} is not a crawl: it has no gossamer.toml. Give --dir the crawl's directory."
             )
-        self._check_format()
+        self.check_format()
 
-    def _check_format(self) -> None:
+    def check_format(self) -> None:
+        """That it is of this version, or an older one."""
         found = _FORMAT.search(self.settings.read_text(encoding="utf-8", errors="replace"))
         if found and int(found[1]) > FORMAT:
             raise CrawlDirError(
@@ -165,6 +174,22 @@ class CrawlDir:
         mode = 0o600 if has_secrets(config) else 0o666
         text = _HEADING.format(format=FORMAT) + "\n\n" + config.to_toml()
         write_whole(self.settings, text.encode("utf-8"), self.home, mode)
+
+    def seed_hosts(self) -> list[str] | None:
+        """The hosts of seeds that a frontier was given; None where that was not written down."""
+        try:
+            return self.seeds.read_text(encoding="utf-8").split()
+        except FileNotFoundError:
+            return None
+
+    def keep_seed_hosts(self, hosts: Iterable[str]) -> None:
+        """Write down more of them. What is only for the case that the frontier is lost stops no crawl."""
+        text = "".join(f"{host}\n" for host in hosts)
+        with suppress(OSError), open(self.seeds, "a", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            give_to_owner(file.fileno(), self.home)
 
     def release(self) -> None:
         if self._lock is not None:

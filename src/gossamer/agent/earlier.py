@@ -49,7 +49,7 @@ class Earlier:
 
     def read(self, stored: Locator, with_body: bool = True) -> EarlierCopy | None:
         """The copy at this place; None where it cannot be read."""
-        from gossamer.agent.pages import content_type_of
+        from gossamer.model.media_type import content_type_of
 
         files, payloads = self._opened = self._opened or self._open()
         record = files.read(stored)
@@ -62,7 +62,7 @@ class Earlier:
 
     def page(self, stored: Locator) -> Page | None:
         """The response at this place as it came; None where it cannot be read."""
-        from gossamer.agent.pages import content_type_of
+        from gossamer.model.media_type import content_type_of
 
         files, payloads = self._opened = self._opened or self._open()
         record = files.read(stored)

@@ -16,13 +16,13 @@ from typing import BinaryIO, Final
 from gossamer.agent.anchor_words import LINKS
 from gossamer.agent.indexing import PDF, Reading, may_be_page, read_html, read_pdf
 from gossamer.agent.page_work import LENGTH, Read, ReadLinks, Result, Task, Work, message, read_work
-from gossamer.agent.pages import content_type_of
 from gossamer.agent.pdf_text import PdfReader
 from gossamer.fetch.decode import decoded
 from gossamer.index import Entry
 from gossamer.index.backlinks import Linked
 from gossamer.index.entry import unpack
 from gossamer.index.writer import ready
+from gossamer.model.media_type import content_type_of
 from gossamer.parse import LinkScanner
 from gossamer.parse.mime import Reader, reader_of
 from gossamer.rules.robots_tag import robots_tag

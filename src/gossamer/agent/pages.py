@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Self
@@ -21,7 +19,7 @@ from gossamer.config import load
 from gossamer.fetch.decode import decoded
 from gossamer.frontier.reader import FrontierReader
 from gossamer.model import Locator, Page
-from gossamer.model.media_type import media_type_of
+from gossamer.model.media_type import content_type_of
 from gossamer.model.post import known_as
 from gossamer.store import Capture, Captures, Place, Record, RecordFiles, StorePosition, directories_of, places_at
 
@@ -164,17 +162,3 @@ def stored_page(record: Record, raw: bytes, place: Locator, most: int, checked_a
         record.head,
         max(checked_at, record.fetched_at),
     )
-
-
-_types_in = re.compile(rb"\ncontent-type[ \t]*+:[ \t]*+([^\r\n]*+)", re.I).findall
-
-
-def content_type_of(head: bytes) -> str | None:
-    """As the crawl understood it; None where the head says nothing that can be."""
-    return _content_type(b"\n".join(_types_in(head)))
-
-
-@lru_cache(maxsize=1024)
-def _content_type(values: bytes) -> str | None:
-    found = media_type_of([value.decode("latin-1") for value in values.split(b"\n")])
-    return None if found is None else str(found)

@@ -35,6 +35,7 @@ COMMANDS = {
     "seeds": "Add seeds to a crawl.",
     "refresh": "Visit known URLs again.",
     "priority": "Show or change when the URLs of a host come.",
+    "repair": "Make anew what of a crawl's directory is damaged or lost.",
     "purge": "Remove a host and its pages for good.",
     "apps": "List applications of a crawl, or try one on its pages.",
     "agent": "Take part in a crawl of several agents.",

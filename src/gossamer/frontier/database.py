@@ -402,7 +402,7 @@ def _explained(path: Path, error: Exception) -> Exception:
         return CrawlDirError(f"{path} cannot be written: permission denied. Choose another --dir or change its owner.")
     return DamagedError(
         f"{path} cannot be read: {words}. The pages in warc/ are untouched; "
-        "restore frontier/ from a copy, or crawl into a new directory."
+        "restore frontier/ from a copy, or run gossamer repair on the crawl's directory."
     )
 
 

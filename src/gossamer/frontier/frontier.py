@@ -24,7 +24,7 @@ from gossamer.frontier.counts import FORMAT, Counts, territory_of
 from gossamer.frontier.database import Database
 from gossamer.frontier.domain_hosts import DomainHosts
 from gossamer.frontier.foreign import ASKED, again_after
-from gossamer.frontier.hosts import Entry, HostQueue, Level, Origin, Place
+from gossamer.frontier.hosts import FIRST, Entry, HostQueue, Level, Origin, Place
 from gossamer.frontier.intake import Intake
 from gossamer.frontier.parties import SharedSchedule, Shares, level_of
 from gossamer.frontier.pattern_pages import PatternPages, Room
@@ -39,6 +39,8 @@ from gossamer.frontier.settling import Settling, key_of
 from gossamer.frontier.share import Share
 from gossamer.model import Exclusion, Locator, Reason, State, Visit
 from gossamer.model.post import plain
+from gossamer.model.url import split
+from gossamer.rules.change_rate import Seen
 from gossamer.rules.policy import Policy
 from gossamer.rules.robots import Robots
 from gossamer.rules.scope import Scope
@@ -310,6 +312,45 @@ class Frontier:
         if self.revisits.on:
             self.revisits.leased(sum([visit.before is None and not visit.robots for visit in visits]))
         return visits
+
+    def recall(self, url: str, now: float) -> Visit | None:
+        """A visit that was made, as what is stored of it shows, in hand as if it had just been leased; None where the
+        URL is not ours. What nothing has led to was asked for, as seeds are. What waits in a queue is dropped when its
+        turn comes.
+        """
+        self._now = self._roster.now = now
+        self._intake.resolve()
+        start, path = split(url)
+        origin = self._roster.origin(start)
+        if origin.malformed or origin.away:
+            return None
+        key = origin.prefix + path.encode()
+        value, depth, marks = self._database.visit(key), 0, keys.POST if "#" in path else 0
+        before = None
+        if value is None:
+            self.counts.urls += 1
+            self.counts.queued += 1
+        elif keys.is_queued(value):
+            depth = value[1]
+            self.counts.surplus += 1
+        else:
+            if not keys.has_again(value):
+                value = keys.with_again(value, keys.pack_again(0, Seen().pack(), 0, 0, 0, 0))
+            elif due := keys.due_of(value):
+                self._database.due[keys.due_key(due, key)] = None
+            value = self._changes[key] = keys.with_due(value, 0)
+            depth, marks, before = value[1], marks | keys.REVISIT, keys.read_before(value)
+            self.counts.revisits += 1
+        host = self._roster.enter_named(origin.name)
+        level = host.level(FIRST)
+        level.put([keys.pack_entry(depth, 0, marks, origin.scheme, path)], self.counts)
+        chunk = level.chunks[-1]
+        entry = Entry(FIRST, chunk.first + len(chunk.entries) - 1, depth, 0, marks, origin.scheme, path, chunk)
+        host.leased[entry.number] = entry
+        self.schedule.begin(host, now)
+        visit = Visit(url, host.name, depth, FIRST, entry.number, 0, before=before)
+        keys.read_marks(visit, marks)
+        return visit
 
     def _activate(self, now: float, most: int) -> bool:
         """Bring hosts into the schedule when those there are not enough for the speed; true when one is ready."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -95,3 +96,17 @@ def _spelled(value: str) -> str:
     if _TOKEN.fullmatch(value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+_types_in = re.compile(rb"\ncontent-type[ \t]*+:[ \t]*+([^\r\n]*+)", re.I).findall
+
+
+def content_type_of(head: bytes) -> str | None:
+    """As the crawl understood it; None where the head says nothing that can be."""
+    return _content_type(b"\n".join(_types_in(head)))
+
+
+@lru_cache(maxsize=1024)
+def _content_type(values: bytes) -> str | None:
+    found = media_type_of([value.decode("latin-1") for value in values.split(b"\n")])
+    return None if found is None else str(found)

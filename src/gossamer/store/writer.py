@@ -47,6 +47,12 @@ def cdxj_name(number: int) -> str:
     return f"gossamer-{number:05d}.cdxj"
 
 
+def warc_numbers(home: Path) -> list[int]:
+    """Of the WARC files that are there."""
+    found = (_NUMBERED.fullmatch(name) for name in os.listdir(home) if name.endswith(".warc.gz"))
+    return sorted(int(each[1]) for each in found if each)
+
+
 KEYS = 1
 """The form of the keys in CDXJ lines. 0 was a form of our own, 1 is SURT as other tools compute it."""
 
@@ -237,7 +243,7 @@ class Writer:
             if have < size:
                 raise DamagedError(
                     f"{path} has {have:,} bytes, but {size:,} were committed: it was cut or replaced. "
-                    "Put the whole file back, or crawl into a new directory."
+                    "Put the whole file back, or run gossamer repair on the crawl's directory."
                 )
             if have > size:
                 os.truncate(path, size)
