@@ -47,6 +47,29 @@ def test_a_full_disk_stops_the_crawl_and_more_room_lets_it_go_on(small_disk: Pat
     assert max(count for url, count in requests.items() if not url.endswith("/robots.txt")) <= 2
 
 
+def test_a_start_on_a_disk_that_is_still_full_says_so_and_changes_nothing(small_disk: Path) -> None:
+    world = World(7, 3, 20, "plain")
+    home = small_disk / "c"
+    with SimServer.running(world) as server:
+        gossamer(*crawl_of(server, home), "--max-pages", "5")
+        with suppress(OSError), open(small_disk / "junk", "wb", buffering=0) as junk:
+            while True:
+                junk.write(bytes(1 << 16))
+        with suppress(OSError), open(small_disk / "crumbs", "wb", buffering=0) as junk:
+            while True:
+                junk.write(b"x")
+        before = {file: file.read_bytes() for file in (home / "warc").iterdir()}
+        for command in (crawl_of(server, home), ("crawl", "--dir", str(home)), crawl_of(server, small_disk / "other")):
+            _, err = gossamer(*command, status=1)
+            assert "is full" in err
+            assert "Traceback" not in err, err
+        assert {file: file.read_bytes() for file in (home / "warc").iterdir()} == before
+        (small_disk / "junk").unlink()
+        subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+        gossamer(*crawl_of(server, home), "--max-pages", "1000")
+    assert set(fetched(home)) == truth(world)
+
+
 def test_a_full_disk_is_named_however_often_one_asks(small_disk: Path) -> None:
     database = Database(small_disk / "frontier", 1 << 20)
     committed = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -13,7 +14,7 @@ from time import monotonic, sleep
 from typing import IO
 
 from gossamer.config import Config, has_secrets
-from gossamer.errors import CrawlDirError, DamagedError
+from gossamer.errors import CrawlDirError, DamagedError, DiskFullError
 from gossamer.regex import compiled_later
 from gossamer.store import StorePosition, read_committed
 
@@ -129,17 +130,22 @@ class CrawlDir:
             self.home.mkdir(parents=True, exist_ok=True)
             lock = open(self.home / "lock", "a+", encoding="ascii")  # noqa: SIM115 - held until release
         except OSError as error:
+            _raise_if_full(error, self.home)
             raise CrawlDirError(f"{self.home} cannot be written: {error.strerror}. Choose another --dir.") from error
         try:
             _lock_patiently(lock)
         except BlockingIOError:
             lock.close()
             raise self._in_use() from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
+        try:
+            os.ftruncate(lock.fileno(), 0)
+            os.write(lock.fileno(), str(os.getpid()).encode())
+            self.logs.mkdir(exist_ok=True)
+        except OSError as error:
+            lock.close()
+            _raise_if_full(error, self.home)
+            raise
         self._lock = lock
-        self.logs.mkdir(exist_ok=True)
 
     def check_free(self) -> None:
         """Raise CrawlDirError where another process has taken the directory; `take` does so, too, and keeps it."""
@@ -213,18 +219,31 @@ def write_whole(path: Path, data: bytes, home: Path, mode: int) -> None:
     """A file of the crawl in `home`, durable when this returns; whole or not at all."""
     fresh = path.with_name(f"{path.name}.new")
     fresh.unlink(missing_ok=True)
-    # Made anew, so that nobody's link leads us elsewhere: this may be root at work in the directory of another user.
-    with open(fresh, "xb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, mode)) as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-        give_to_owner(file.fileno(), home)
+    try:
+        # Made anew, so that nobody's link leads us elsewhere: this may be root at work in the directory of another user.
+        with open(fresh, "xb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, mode)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            give_to_owner(file.fileno(), home)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        _raise_if_full(error, path)
+        raise
     fresh.replace(path)
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _raise_if_full(error: OSError, path: Path) -> None:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        raise DiskFullError(
+            f"The disk that holds {path} is full. Free some room, then run the same command again: nothing committed is "
+            "lost."
+        ) from error
 
 
 def give_to_owner(descriptor: int, home: Path) -> None:
