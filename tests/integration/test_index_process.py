@@ -124,3 +124,12 @@ def test_ctrl_c_ends_the_waiting(home: Path) -> None:
     process.finish(watch, 0.0)
     command = f"gossamer index --dir {home}"
     assert notices == [f"index: not caught up; the next run goes on with it, as does: {command}"]
+
+
+def test_the_time_limit_of_the_run_ends_the_waiting(home: Path) -> None:
+    notices: list[str] = []
+    process = IndexProcess(home, notices.append, program("open(home + '/started', 'w')\ntime.sleep(600)"))
+    running(process, (home / "started").exists)
+    process.finish(lambda _: None, 0.1, patience=0.2)
+    command = f"gossamer index --dir {home}"
+    assert notices == [f"index: not caught up within the time limit; the next run goes on with it, as does: {command}"]

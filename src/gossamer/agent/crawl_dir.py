@@ -220,7 +220,7 @@ def write_whole(path: Path, data: bytes, home: Path, mode: int) -> None:
     fresh = path.with_name(f"{path.name}.new")
     fresh.unlink(missing_ok=True)
     try:
-        # Made anew, so that nobody's link leads us elsewhere: this may be root at work in the directory of another user.
+        # Made anew, so that nobody's link leads us elsewhere: this may be root at work in another user's directory.
         with open(fresh, "xb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, mode)) as file:
             file.write(data)
             file.flush()
@@ -241,8 +241,8 @@ def write_whole(path: Path, data: bytes, home: Path, mode: int) -> None:
 def _raise_if_full(error: OSError, path: Path) -> None:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         raise DiskFullError(
-            f"The disk that holds {path} is full. Free some room, then run the same command again: nothing committed is "
-            "lost."
+            f"The disk that holds {path} is full. Free some room, then run the same command again: nothing committed "
+            "is lost."
         ) from error
 
 

@@ -7,6 +7,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -31,6 +32,7 @@ class IndexProcess(Companion):
         self._directory = CrawlDir(home)
         super().__init__((*command, str(home)), self._directory.logs / "indexer.log", notice, rest=rest)
         self._spent = _children()
+        self._broken_off = False
 
     @property
     def cpu_seconds(self) -> float:
@@ -41,8 +43,8 @@ class IndexProcess(Companion):
         """What it said last of itself."""
         return read_status(self._directory.index) or IndexStatus()
 
-    def finish(self, watch: Callable[[IndexStatus], None], every: float) -> IndexStatus:
-        """Wait until it has caught up. Ctrl-C, or SIGTERM, ends the waiting and the process."""
+    def finish(self, watch: Callable[[IndexStatus], None], every: float, patience: float = inf) -> IndexStatus:
+        """Wait until it has caught up, so many seconds at most. Ctrl-C and SIGTERM end the waiting, and the process."""
         if self._process is None:  # the crawl had nothing to do, but its last run may have left something
             self._start()
         if self._process is None:
@@ -50,24 +52,32 @@ class IndexProcess(Companion):
         before = {number: signal.signal(number, _interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             self._let_go()
-            told = monotonic() - every
+            began = monotonic()
+            told = began - every
             while self._process.poll() is None:
+                if monotonic() - began > patience:
+                    self._break_off(" within the time limit")
+                    break
                 if monotonic() - told >= every:
                     told = monotonic()
                     watch(self.status())
                 self._wait(0.1)
-            if self._process.returncode:
+            if self._process.returncode and not self._broken_off:
                 self._notice(
                     f"index: {self._ended()}, so some pages cannot be found yet; {self.comfort}."
                     f" To go on: {self._go_on()}"
                 )
         except KeyboardInterrupt:
-            self.stop()
-            self._notice(f"index: not caught up; the next run goes on with it, as does: {self._go_on()}")
+            self._break_off()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
         return self.status()
+
+    def _break_off(self, when: str = "") -> None:
+        self._broken_off = True
+        self.stop()
+        self._notice(f"index: not caught up{when}; the next run goes on with it, as does: {self._go_on()}")
 
     def _go_on(self) -> str:
         """The command that brings the index up to date."""

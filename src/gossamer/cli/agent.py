@@ -227,7 +227,7 @@ def _join(broker: Broker, directory: Path, seeds: Seeds, local: dict[str, Any], 
             setattr(whole, name, getattr(summary, name))
         progress.update(whole)
         if index is not None:
-            catch_up(index, whole, progress)
+            catch_up(index, whole, progress, settings.agent.time_limit)
             progress.update(whole)
     finally:
         if answer is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,7 @@ from gossamer.agent.one_machine import OneMachine, check_layout, names_of
 from gossamer.agent.progress import Progress
 from gossamer.agent.together import summary_of
 from gossamer.agent.warc_links import agent_homes
-from gossamer.cli.crawl import FRUITLESS, conclude, notes, progress_of, service_beside
+from gossamer.cli.crawl import FRUITLESS, LAST_PAGES, conclude, notes, progress_of, service_beside
 from gossamer.cli.plain import waiting_line
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import Config
@@ -49,7 +50,7 @@ def crawl_together(
             )
             status, whole = asyncio.run(crawl.run())
             if status != WRONG_USAGE and settings.index.on:
-                _catch_up(directory, settings.cluster.agents, whole, progress)
+                _catch_up(directory, settings.cluster.agents, whole, progress, settings.agent.time_limit)
     if status == WRONG_USAGE:  # an agent has said what was wrong
         return status
     if settings.index.on:
@@ -58,14 +59,15 @@ def crawl_together(
     return status if good else FRUITLESS
 
 
-def _catch_up(directory: Path, agents: int, whole: Progress, progress: PlainProgress | LiveView) -> None:
+def _catch_up(directory: Path, agents: int, whole: Progress, progress: PlainProgress | LiveView, limit: float) -> None:
     """Agents of earlier runs have nobody beside them: what they left is indexed now, one after the other."""
     for home in agent_homes(directory):
         there = read_status(home / "index")
         if home.name in names_of(agents) or (there is not None and there.caught_up) or whole.reason == "stopped":
             continue
         index = IndexProcess(home, progress.notice)
-        index.finish(lambda status: progress.say(waiting_line(status)), progress.every)
+        patience = max(limit - whole.seconds, LAST_PAGES) if limit else inf
+        index.finish(lambda status: progress.say(waiting_line(status)), progress.every, patience)
         whole.index_cpu_seconds += index.cpu_seconds
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -37,6 +38,7 @@ class Says(Protocol):
 
 STOPPED = 130
 FRUITLESS = 1  # no page was stored, because every seed was refused or failed
+LAST_PAGES = 5.0  # seconds that the index may take beyond a time limit: of small crawls it has all pages then
 _MOST_SEEDS = 20  # that are named then
 
 
@@ -180,7 +182,7 @@ def crawl(
             )
             end_apps(running, summary.reason)
             if index is not None:
-                catch_up(index, summary, progress)
+                catch_up(index, summary, progress, settings.agent.time_limit)
     # The last progress of a run that has ended says the same as the summary, and more.
     ended = progress.last is not None and not progress.last.running
     whole = progress.last if ended and progress.last else summary
@@ -288,15 +290,18 @@ def service_beside(
         service.stop()
 
 
-def catch_up(index: IndexProcess, summary: Summary, progress: Says) -> None:
-    """A crawl that was stopped ends at once; any other waits until its pages can be found."""
+def catch_up(index: IndexProcess, summary: Summary, progress: Says, limit: float) -> None:
+    """A crawl that was stopped ends at once; any other waits until its pages can be found, within the time limit of the
+    run (0: there is none).
+    """
     from gossamer.cli.plain import waiting_line
 
     if summary.reason == "stopped":
         index.stop()
         status = index.status()
     else:
-        status = index.finish(lambda status: progress.say(waiting_line(status)), progress.every)
+        patience = max(limit - summary.seconds, LAST_PAGES) if limit else inf
+        status = index.finish(lambda status: progress.say(waiting_line(status)), progress.every, patience)
     summary.searchable = status.pages
     summary.index_cpu_seconds = index.cpu_seconds
 

@@ -52,7 +52,7 @@ def crawl_supervised(
         whole = msgspec.msgpack.decode(printed, type=Progress)
         summary = Summary(**{name: getattr(whole, name) for name in Summary.__struct_fields__})
         if index is not None:
-            catch_up(index, summary, progress)
+            catch_up(index, summary, progress, settings.agent.time_limit)
             # Of the processes that this one started the agent was one.
             summary.index_cpu_seconds = max(0.0, summary.index_cpu_seconds - summary.cpu_seconds)
     return status if conclude(whole, summary, directory, arguments, as_json, index is not None) else FRUITLESS
