@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import zipfile
@@ -105,6 +106,16 @@ def test_other_kinds_of_files(home: Path, tmp_path: Path) -> None:
     assert len(lines) == 6
     objects = [json.loads(line) for line in gzip.decompress((tmp_path / "u.jsonl.gz").read_bytes()).splitlines()]
     assert {row["url"] for row in objects} == {visit.url for visit in read_visits(home)}
+
+
+def test_no_text_of_the_web_is_a_formula_of_a_spreadsheet(home: Path, tmp_path: Path) -> None:
+    export_pages(home, tmp_path / "p.csv", quiet, 1)
+    export_pages(home, tmp_path / "p.jsonl", quiet, 1)
+    with open(tmp_path / "p.csv", newline="") as file:
+        titles = {row["url"]: row["title"] for row in csv.DictReader(file)}
+    assert titles["http://a.test/"] == '\'=A, "é"'
+    exact = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    assert {row["title"] for row in exact if row["url"] == "http://a.test/"} == {'=A, "é"'}
 
 
 def test_a_file_that_cannot_be_written(home: Path, tmp_path: Path) -> None:

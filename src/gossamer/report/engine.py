@@ -16,6 +16,8 @@ from gossamer.report.fact import COLUMNS, Column
 
 MEMORY: Final = "1GB"  # beyond it DuckDB goes on on the disk
 _PARQUET: Final = "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880)"
+_FORMULA: Final = r"'^[=+\-@\t\r]'"  # how a text begins that spreadsheets take for one
+_AS_TEXT: Final = "''" * 2  # an apostrophe, as SQL writes it
 _FORMATS: Final = {
     ".parquet": _PARQUET,
     ".csv": "(FORMAT csv, HEADER)",
@@ -78,6 +80,8 @@ class Engine:
     def copy(self, query: str, out: Path, kind: str = ".parquet") -> None:
         """The answer into a file. It is on the disk, under another name, before it has its own."""
         fresh = out.with_name(f".{out.name}.new")
+        if kind.startswith(".csv"):
+            query = self._without_formulas(query)
         try:
             self.rows(f"COPY ({query}) TO {literal(fresh)} {_FORMATS[kind]}")
             with open(fresh, "rb") as file:
@@ -85,6 +89,15 @@ class Engine:
             fresh.replace(out)
         finally:
             fresh.unlink(missing_ok=True)
+
+    def _without_formulas(self, query: str) -> str:
+        """The same rows, in which no text of the web is one that spreadsheets calculate."""
+        columns = []
+        for name, kind, *_ in self.rows(f"DESCRIBE {query}"):
+            quoted = '"' + name.replace('"', '""') + '"'
+            safe = f"CASE WHEN regexp_matches({quoted}, {_FORMULA}) THEN {_AS_TEXT} || {quoted} ELSE {quoted} END"
+            columns.append(f"{safe} AS {quoted}" if kind == "VARCHAR" else quoted)
+        return f"SELECT {', '.join(columns)} FROM ({query})"
 
 
 def kind_of(path: Path) -> str:
