@@ -89,6 +89,24 @@ def test_with_keys_loopback_needs_one_too_but_for_health(tmp_path: Path) -> None
         assert api.get("/api/v1/search?q=x", headers=bearer(key)).status_code == 200
 
 
+def test_a_key_that_is_not_known_is_refused_even_where_none_is_needed(tmp_path: Path) -> None:
+    key = KeyFile(tmp_path).add("anna", "search")
+    with client(tmp_path) as api:
+        for path in ("/healthz", "/metrics"):
+            assert api.get(path, headers=bearer("gsm_guess")).status_code == 401
+            assert api.get(path, headers=bearer(key)).status_code == 200
+            assert api.get(path).status_code == 200
+
+
+def test_where_a_proxy_publishes_the_service_numbers_need_a_key_from_this_machine_too(tmp_path: Path) -> None:
+    with client(tmp_path, origins=["https://search.example.org"]) as api:
+        assert api.get("/metrics").status_code == 200, "there are no keys yet: this machine reads everything"
+        key = KeyFile(tmp_path).add("anna", "search")
+        for path in ("/healthz", "/metrics"):  # as a proxy asks that says nothing of itself
+            assert api.get(path).status_code == 401
+            assert api.get(path, headers=bearer(key)).status_code == 200
+
+
 def test_a_key_opens_from_anywhere(tmp_path: Path) -> None:
     key = KeyFile(tmp_path).add("anna", "search")
     with client(tmp_path, ELSEWHERE, key) as api:

@@ -75,11 +75,35 @@ def test_no_other_machine_has_all_connections(tmp_path: Path) -> None:
         assert answer.status_code == 200
 
 
-def test_there_is_a_bound_on_connections(tmp_path: Path) -> None:
+def test_there_is_a_bound_on_connections_and_the_idle_make_room(tmp_path: Path) -> None:
     with served(create_app(tmp_path), most=3) as port, ExitStack() as kept:
-        for _ in range(3):
-            kept.enter_context(socket.create_connection(("127.0.0.1", port), 20))
-        assert talk(port, b"") == b""
+        idle = [kept.enter_context(socket.create_connection(("127.0.0.1", port), 20)) for _ in range(3)]
+        assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+        (cut,) = select.select(idle, [], [], 20)[0]
+        with suppress(ConnectionResetError):
+            assert cut.recv(1) == b""
+
+
+def test_who_is_being_answered_makes_no_room(tmp_path: Path) -> None:
+    app = create_app(tmp_path)
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def slow() -> None:
+        begun.release()
+        go_on.wait(60)
+
+    app.add_api_route("/slow", slow)
+    with served(app, most=2) as port, ExitStack() as kept:
+        ask = f"GET /slow HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
+        busy = [kept.enter_context(socket.create_connection(("127.0.0.1", port), 20)) for _ in range(2)]
+        for connection in busy:
+            connection.sendall(ask)
+            assert begun.acquire(timeout=20)
+        with suppress(ConnectionResetError):
+            assert talk(port, b"") == b""
+        go_on.set()
+        for connection in busy:
+            assert connection.recv(12) == b"HTTP/1.1 200"
 
 
 def test_headers_of_a_proxy_change_nobody(tmp_path: Path) -> None:

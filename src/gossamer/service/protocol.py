@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 import struct
 
@@ -21,7 +22,8 @@ class PatientProtocol(H11Protocol):
     """HTTP/1.1 as uvicorn speaks it, with the limits that it lacks.
 
     Invariants: a connection is cut that for `patience` seconds neither has a request being answered nor sends the whole
-    head of one, or that does not take what was sent to it; there are at most `most`, and of another machine `share`.
+    head of one, or that does not take what was sent to it; there are at most `most`, and of another machine `share`. A
+    new one takes the place of one that is idle.
     """
 
     patience = IDLE_SECONDS
@@ -35,10 +37,29 @@ class PatientProtocol(H11Protocol):
         super().connection_made(transport)
         self.peer = peer = self.client[0] if self.client else ""
         same = sum(isinstance(each, PatientProtocol) and each.peer == peer for each in self.connections)
-        if len(self.connections) > self.most or (same > self.share and not is_loopback(peer)):
+        if (same > self.share and not is_loopback(peer)) or (
+            len(self.connections) > self.most and not self._make_room()
+        ):
             transport.abort()
         else:
             self._watch()
+
+    def _make_room(self) -> bool:
+        """Cut the connection that has been idle for longest, so that those who say nothing keep nobody out."""
+        idle = [each for each in self.connections if isinstance(each, PatientProtocol) and each.is_idle]
+        if not idle:
+            return False
+        min(idle, key=lambda each: each.idle_until).transport.abort()
+        return True
+
+    @property
+    def is_idle(self) -> bool:
+        """It waits for a request, and is not being closed."""
+        return self._late is not None and not self.transport.is_closing()
+
+    @property
+    def idle_until(self) -> float:
+        return math.inf if self._late is None else self._late.when()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
