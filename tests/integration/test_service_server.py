@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from crawling import crawl
 from fastapi.responses import StreamingResponse
 from serving import served
 
@@ -24,6 +25,8 @@ from gossamer.cli import run
 from gossamer.service import limits
 from gossamer.service.app import create_app
 from gossamer.service.keys import KeyFile
+from gossamer.service.routes import pages
+from gossamer.testing import TinyWeb
 
 
 def other_address() -> str:
@@ -206,6 +209,28 @@ def test_who_does_not_take_the_answer_is_cut_off(tmp_path: Path) -> None:
             ended.register(connection, 0)  # only that it is over, not that there is something to read
             assert ended.poll(20_000)
         assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200  # and its place is free
+
+
+def test_pages_that_nobody_takes_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = limits.Room(20 << 20)
+    monkeypatch.setattr(pages, "_room", room)
+    with TinyWeb() as web:
+        web.add_page("http://a.test/", body="<p>" + "x" * (12 << 20))
+        crawl(tmp_path, ["http://a.test/"], web.connect)
+    path = "/api/v1/pages/content?url=http://a.test/"
+    with served(create_app(tmp_path)) as port:
+        with socket.socket() as reader:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.connect(("127.0.0.1", port))
+            reader.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            assert reader.recv(12) == b"HTTP/1.1 200"
+            busy = httpx.get(f"http://127.0.0.1:{port}{path}")
+            assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
+        for _ in range(200):  # until it is known that the reader is gone
+            answer = httpx.get(f"http://127.0.0.1:{port}{path}")
+            if answer.status_code == 200:
+                break
+        assert (answer.status_code, len(answer.content)) == (200, 3 + (12 << 20))
 
 
 def test_slow_work_does_not_keep_others_waiting(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from threading import Lock
 
 URL_BYTES = 8 << 10  # path and query
 HEADER_BYTES = 16 << 10
 BODY_BYTES = 64 << 10
+PAGES_BYTES = 256 << 20  # of stored pages that are being sent, over all connections
 REQUEST_SECONDS = 10.0  # until an answer begins
 IDLE_SECONDS = 20.0  # for a head to arrive, and for a reader to take what was sent
 REQUESTS_AT_ONCE = 64
@@ -21,6 +23,25 @@ BURST_SECONDS = 2.0  # how much of its rate may come at once
 FAILURE_RATE = 0.2  # wrong keys a second from one peer
 FAILURE_BURST = 10
 _REMEMBERED = 10_000  # callers
+
+
+class Room:
+    """Bytes that answers hold in memory until they are sent. One that is larger than all the room is let in alone."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._taken = 0
+        self._lock = Lock()
+
+    def take(self, size: int) -> bool:
+        with self._lock:
+            fits = not self._taken or self._taken + size <= self.size
+            self._taken += size * fits
+            return fits
+
+    def give_back(self, size: int) -> None:
+        with self._lock:
+            self._taken -= size
 
 
 class Buckets:

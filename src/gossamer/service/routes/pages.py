@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 from xxhash import xxh3_64_hexdigest
 
 from gossamer.agent import StoredPage
@@ -17,6 +18,7 @@ from gossamer.service import answers, envelope
 from gossamer.service.answers import PageAnswer, Place, answering, moment
 from gossamer.service.callers import needs
 from gossamer.service.crawl import Crawl
+from gossamer.service.limits import PAGES_BYTES, Room, retry_after
 from gossamer.service.problems import Problem, described
 from gossamer.service.routes.parts import LONGEST_URL, known_form, view_of
 from gossamer.store.warc import spelled
@@ -32,6 +34,7 @@ MaxAge = Annotated[
 ]
 IfNoneMatch = Annotated[str, Header(include_in_schema=False)]
 
+_room = Room(PAGES_BYTES)
 _KEPT = {"Cache-Control": "private, no-cache"}  # by the caller, who asks each time whether it still holds
 _CHUNK = 64 << 10
 # A stranger's bytes from our origin. No browser renders, runs, frames or embeds what comes so: it is a download of no
@@ -89,7 +92,7 @@ def content(view: View, url: Url, max_age: MaxAge = None, if_none_match: IfNoneM
     headers |= {"ETag": tag, "Content-Length": str(len(stored.body)), **_KEPT}
     if stored.content_type and stored.content_type.isascii() and stored.content_type.isprintable():
         headers["X-Archived-Content-Type"] = stored.content_type[:200]
-    return StreamingResponse(_chunks(stored.body), headers=headers, media_type=INERT_TYPE)
+    return _Bytes(stored.body, headers)
 
 
 def _visit(view: Crawl, url: str, max_age: int | None) -> VisitRecord:
@@ -171,6 +174,24 @@ def _matches(condition: str, tag: str) -> bool:
     """If-None-Match, compared weakly as it must be."""
     plain = tag.removeprefix("W/")
     return any(each.strip() in ("*", plain, f"W/{plain}") for each in condition[:4096].split(","))
+
+
+class _Bytes(StreamingResponse):
+    """A body, which has its room while it is sent."""
+
+    def __init__(self, body: bytes, headers: dict[str, str]) -> None:
+        super().__init__(_chunks(body), headers=headers, media_type=INERT_TYPE)
+        self._size = len(body)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _room.take(self._size):
+            text = "Too many bytes of stored pages are being sent already. Wait, then try again."
+            await Problem(503, text, retry_after(1)).response()(scope, receive, send)
+            return
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            _room.give_back(self._size)
 
 
 def _chunks(body: bytes) -> Iterator[bytes]:
