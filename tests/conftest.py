@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +16,7 @@ settings.register_profile(
 )
 settings.load_profile("gossamer")
 
+_THRESHOLDS = gc.get_threshold()
 NO_SUITES = "no conformance suites"
 
 
@@ -35,6 +38,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         )
 
 
-def pytest_unconfigure() -> None:
-    """A crawl in this process has frozen all objects (`gc.freeze`): DuckDB would call its own leaked at the end."""
+@pytest.fixture(autouse=True)
+def _of_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Commands are made for processes of their own: here none makes the tests after it wait on a busy machine (`nice`),
+    or keeps for ever what it is done with (`gc`).
+    """
+    monkeypatch.setattr(os, "nice", lambda increment: 0)
+    yield
     gc.unfreeze()
+    gc.set_threshold(*_THRESHOLDS)
