@@ -25,6 +25,7 @@ The web failing is data (`model.Fault`), never an exception.
     │   ├── DiffError         what should be records of a partition is not
     │   └── ObjectsError      where checkpoints are kept cannot be read or written, or what is there is damaged
     ├── DamagedError     a file of the crawl cannot be read; names it                exit 1
+    │   └── IndexDamagedError  the index; who keeps it up to date makes it again
     └── DiskFullError    the disk is full; says how much is needed                    exit 1
 """
 
@@ -91,6 +92,10 @@ class SupervisorError(GossamerError):
 
 
 class DamagedError(GossamerError):
+    pass
+
+
+class IndexDamagedError(DamagedError):
     pass
 
 

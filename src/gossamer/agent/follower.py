@@ -21,7 +21,7 @@ from gossamer.agent.watching.beside import DeliveryThread
 from gossamer.agent.watching.book import is_shared
 from gossamer.agent.workers import COMMAND
 from gossamer.config import Config, load
-from gossamer.errors import CrawlDirError, IndexInUseError, IndexVersionError
+from gossamer.errors import CrawlDirError, GossamerError, IndexDamagedError, IndexInUseError, IndexVersionError
 from gossamer.frontier.reader import FrontierReader
 from gossamer.store import StorePosition, read_committed
 
@@ -248,16 +248,24 @@ def beside_a_crawl(
 
     try:
         return Follower(home, notice, watch, wait=wait)
-    except IndexVersionError as error:
-        notice(f"index: {error} That is done now; nothing can be found until then.")
+    except (IndexVersionError, IndexDamagedError) as error:
+        make_again(home, notice, watch, stop, error)
+    return Follower(home, notice, watch, wait=wait)
+
+
+def make_again(
+    home: Path, notice: Notice, watch: Callable[[IndexStatus], None], stop: Callable[[], bool], why: GossamerError
+) -> None:
+    """Where nobody looks who could do it. Until then the old index is searched, as far as it can be read."""
+    notice(f"index: {why} That is done now; until then not all pages can be found.")
     index = CrawlDir(home).index
 
     def tell(status: IndexStatus) -> None:
+        status.again = str(why)
         write_status(index, status)  # where the crawl looks for it
         watch(status)
 
     rebuild(home, notice, tell, stop)
-    return Follower(home, notice, watch, wait=wait)
 
 
 def rebuild(

@@ -23,6 +23,7 @@ class IndexStatus(msgspec.Struct):
     taken: int = 0  # captures, in this run
     pid: int = 0
     updated_at: float = 0.0
+    again: str = ""  # why it is being made again, if it is
 
     @property
     def caught_up(self) -> bool:

@@ -24,7 +24,7 @@ from gossamer.agent.rank_scores import Ranks
 from gossamer.agent.watching.matching import Matching
 from gossamer.agent.workers import COMMAND, Workers
 from gossamer.config import Config, user_agent
-from gossamer.errors import DamagedError
+from gossamer.errors import IndexDamagedError
 from gossamer.index import IndexWriter
 from gossamer.index.backlinks import BLOCKED, INDEXED, KNOWN, Backlinks, Kept
 from gossamer.index.writer import Ready
@@ -102,7 +102,7 @@ class Indexer:
         if not self._writer.position:
             return {}
         if self._backlinks.note(_BEGUN) is None:
-            raise DamagedError(
+            raise IndexDamagedError(
                 f"{path / BACKLINKS} is gone or new, but the index is not. "
                 "gossamer index --rebuild makes both again from the stored pages."
             )

@@ -13,9 +13,10 @@ import click
 
 from gossamer.cli import StrictCommand
 from gossamer.cli.leash import Stopped, wait_for_input, waiting
-from gossamer.errors import ConfigError
+from gossamer.errors import ConfigError, IndexDamagedError
 
 if TYPE_CHECKING:
+    from gossamer.agent.follower import Follower
     from gossamer.agent.index_status import IndexStatus
 
 STOPPED = 130
@@ -61,16 +62,24 @@ def _brought_up(directory: Path, rebuild: bool, follow: bool, leash: bool, stopp
     with _Bar(directory, shown=not follow) as bar:
         if rebuild:
             return work.rebuild(directory, notice, bar.update, stopped)
-        if leash:
-            follower = work.beside_a_crawl(directory, notice, bar.update, stopped, wait_for_input)
-        else:
-            follower = work.by_itself(directory, notice, bar.update, stopped)
+        if not leash:
+            return _worked(work.by_itself(directory, notice, bar.update, stopped), follow, waiting(stopped), stopped)
         try:
-            if follow:
-                return follower.follow(wait_for_input if leash else waiting(stopped), stopped)
-            return follower.catch_up(stopped)
-        finally:
-            follower.close()
+            follower = work.beside_a_crawl(directory, notice, bar.update, stopped, wait_for_input)
+            return _worked(follower, follow, wait_for_input, stopped)
+        except IndexDamagedError as error:  # which showed only when that part of it was read
+            work.make_again(directory, notice, bar.update, stopped, error)
+            follower = work.beside_a_crawl(directory, notice, bar.update, stopped, wait_for_input)
+            return _worked(follower, follow, wait_for_input, stopped)
+
+
+def _worked(
+    follower: Follower, follow: bool, wait: Callable[[float], bool], stopped: Callable[[], bool]
+) -> IndexStatus:
+    try:
+        return follower.follow(wait, stopped) if follow else follower.catch_up(stopped)
+    finally:
+        follower.close()
 
 
 def _notice() -> Callable[[str], None]:

@@ -85,7 +85,9 @@ def _pages(number: int) -> str:
 
 def waiting_line(status: IndexStatus) -> str:
     """While the crawl has ended and its index has not."""
-    if status.done < status.total:
+    if status.again:
+        what = f"{status.again} That is done now: {share(status.done, status.total)}"
+    elif status.done < status.total:
         what = f"{share(status.done, status.total)} of the pages are indexed"
     else:
         what = "the last pages are written again with the links that lead to them"

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from gossamer.errors import DamagedError, DiskFullError, IndexVersionError
+from gossamer.errors import DiskFullError, IndexDamagedError, IndexVersionError
 from gossamer.index.sources import SourceSketch, rounded
 from gossamer.model import Locator
 
@@ -263,7 +263,7 @@ class Backlinks:
         last = -(1 << 63)
         marks = ",".join("?" * len(standings))
         ask = f"SELECT key, url, standing FROM pages WHERE key > ? AND standing IN ({marks}) ORDER BY key LIMIT 1000"  # noqa: S608
-        while rows := self._base.execute(ask, (last, *standings)).fetchall():
+        while rows := self._ask(ask, (last, *standings)):
             last = rows[-1][0]
             for _, url, standing in rows:
                 if url is not None:
@@ -278,14 +278,15 @@ class Backlinks:
         """Pages in the index whose links are others than it knows, and whose rest is over; the longest first."""
         ask = "SELECT key, url FROM pages WHERE due <= ? ORDER BY due LIMIT ?"
         taken = set(self._rewritten)
-        rows = self._base.execute(ask, (now, most + len(taken))).fetchall()
+        rows = self._ask(ask, (now, most + len(taken)))
+        for key, url in rows:
+            if url is not None and key_of(url) != key:  # it would never be the one that was written again
+                raise self._explained(sqlite3.DatabaseError("a page has the key of another one"))
         return [url for key, url in rows if key not in taken and url is not None][:most]
 
     def rewritten(self, url: str, shown: Linked) -> None:
         """It was written again. That holds from the next commit of the index on, so it stays stale until then."""
-        self._base.execute(
-            "UPDATE pages SET shown = ?, writes = writes + 1 WHERE key = ?", (shown.pack(), key := key_of(url))
-        )
+        self._ask("UPDATE pages SET shown = ?, writes = writes + 1 WHERE key = ?", (shown.pack(), key := key_of(url)))
         self._rewritten.append(key)
 
     # -- the commit ----------------------------------------------------------------------------------------------------
@@ -310,11 +311,11 @@ class Backlinks:
             self._base.executemany("UPDATE pages SET due = ? WHERE key = ?", again)
 
     def note(self, name: str) -> bytes | None:
-        found = self._base.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
-        return None if found is None else bytes(found[0])
+        found = self._ask("SELECT value FROM notes WHERE name = ?", (name,))
+        return bytes(found[0][0]) if found else None
 
     def set_note(self, name: str, value: bytes) -> None:
-        self._base.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+        self._ask("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     def close(self) -> None:
         """What was not committed is gone."""
@@ -324,8 +325,11 @@ class Backlinks:
 
     def _rows(self, columns: str, keys: list[int]) -> list[Any]:
         marks = ",".join("?" * len(keys))
+        return self._ask(f"SELECT key, {columns} FROM pages WHERE key IN ({marks})", keys)  # noqa: S608
+
+    def _ask(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         try:
-            return self._base.execute(f"SELECT key, {columns} FROM pages WHERE key IN ({marks})", keys).fetchall()  # noqa: S608
+            return self._base.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
             raise self._explained(error) from error
 
@@ -335,7 +339,7 @@ class Backlinks:
             return DiskFullError(
                 f"The disk that holds {self._path} is full. Free some space, then run the same command again."
             )
-        return DamagedError(
+        return IndexDamagedError(
             f"{self._path} cannot be read: {words}. "
             "gossamer index --rebuild makes the index again from the stored pages."
         )

@@ -15,7 +15,7 @@ import msgspec
 from backports import zstd
 from tantivy import DocAddress, Index, Query, Searcher
 
-from gossamer.errors import CrawlDirError, DamagedError, GossamerError, IndexVersionError
+from gossamer.errors import CrawlDirError, GossamerError, IndexDamagedError, IndexVersionError
 from gossamer.index.entry import Entry, unpack
 from gossamer.index.matching import Matcher
 from gossamer.index.schema import POSITION, VERSION, prepared, schema, url_term
@@ -44,7 +44,7 @@ def damaged(path: Path | str, error: BaseException) -> GossamerError:
         return CrawlDirError(
             f"The lock file of the index in {path} cannot be written. Who searches needs the right to write there, too."
         )
-    return DamagedError(
+    return IndexDamagedError(
         f"The index in {path} cannot be read ({str(error)[:200]}). Make it again from the stored pages: "
         "gossamer index --rebuild."
     )
