@@ -5,7 +5,7 @@ SECONDS ?= 0
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-parts bench-kill-each bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-agents bench-trials bench-fresh bench-due bench-strategies bench-hidden fuzz fuzz-api docs clean
+.PHONY: demo test test-slow screenshots lint bench bench-check bench-real bench-frontier bench-grown bench-curves bench-million bench-kill bench-kill-parts bench-kill-each bench-damages bench-fetch bench-slow bench-hostile bench-caps bench-charsets bench-traps bench-links bench-parse bench-worst bench-search bench-index bench-found bench-watch bench-relevance bench-report bench-rank bench-cluster bench-agents bench-trials bench-fresh bench-due bench-strategies bench-hidden fuzz fuzz-api docs clean
 
 $(VENV)/.installed: requirements.txt pyproject.toml $(wildcard src/gossamer/*/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Gossamer needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -72,6 +72,9 @@ bench-million: $(VENV)/.installed-dev  ## a million pages of the simulated web: 
 
 bench-kill: $(VENV)/.installed-dev  ## killed again and again: nothing lost, nothing twice
 	$(BIN)/python benchmarks/kill_loop.py
+
+bench-damages: $(VENV)/.installed-dev  ## one file of a directory damaged in every way: what happens, and the way back
+	$(BIN)/python benchmarks/damages.py
 
 bench-kill-parts: $(VENV)/.installed-dev  ## the same with applications, strategies, a watch and forms on the crawl
 	$(BIN)/python benchmarks/kill_loop.py apps strategies watch forms
