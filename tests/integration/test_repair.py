@@ -169,9 +169,35 @@ def test_what_is_cut_off_is_named_and_fetched_again(tmp_path: Path, web: TinyWeb
     with pytest.raises(DamagedError, match="run gossamer repair on the crawl"):
         run(tmp_path, web)
     parts = repaired(tmp_path)
-    assert f"of {size:,} bytes" in parts["warc"].text
+    assert f"of {size:,}" in parts["warc"].text
     assert "URLs in it are damaged or not there" in parts["frontier"].text
     run(tmp_path, web)
+    assert visited(tmp_path) == before
+
+
+def test_what_a_killed_crawl_left_is_no_damage(tmp_path: Path, web: TinyWeb) -> None:
+    run(tmp_path, web, max_pages=9)
+    for name in ("*.warc.gz", "*.cdxj"):
+        (file,) = (tmp_path / "warc").glob(name)
+        with open(file, "ab") as torn:
+            torn.write(file.read_bytes()[:50])
+    (tmp_path / "warc" / "gossamer-00001.warc.gz").write_bytes(b"\x1f\x8b")
+    assert all(part.fine for part in repaired(tmp_path, only_look=True).values())
+    lose_frontier(tmp_path)
+    assert all(part.fine for part in repaired(tmp_path).values())
+    whole = tmp_path / "whole"
+    run(whole, web)
+    run(tmp_path, web)
+    assert visited(tmp_path) == visited(whole)
+
+
+def test_a_note_that_is_older_than_the_frontier_takes_no_page_away(tmp_path: Path, web: TinyWeb) -> None:
+    run(tmp_path, web, max_pages=5)
+    note = (tmp_path / "warc" / "committed").read_bytes()
+    run(tmp_path, web)
+    before = visited(tmp_path)
+    (tmp_path / "warc" / "committed").write_bytes(note)
+    assert all(part.fine for part in repaired(tmp_path).values())
     assert visited(tmp_path) == before
 
 
@@ -195,6 +221,24 @@ def test_repair_that_was_broken_off_goes_on(tmp_path: Path, web: TinyWeb) -> Non
     assert 0 < int(taken.rpartition("from ")[2].split()[0]) < 40, "not all of them again"
     run(home, web)
     assert visited(home) == visited(whole)
+
+
+def test_lines_that_have_lost_what_only_they_said_fit_the_frontier(tmp_path: Path) -> None:
+    clock = FakeClock(1_790_000_000.0)
+    home = tmp_path / "c"
+    with TinyWeb() as web:
+        page = Page(web, "http://a.test/page")
+        long = LongCrawl(home, web.connect, clock, fresh__min_interval="1d", fresh__max_interval="1d")
+        for day in range(4):
+            versioned(page, day)
+            long.run("http://a.test/page", seconds=DAY)
+        lose_lines(home)
+        assert all(part.fine for part in repaired(home).values())
+        assert b'"change"' not in next((home / "warc").glob("*.cdxj")).read_bytes()
+        visits = page.visits
+        long.run(seconds=3 * DAY)
+        assert page.visits > visits
+        assert all(part.fine for part in repaired(home, only_look=True).values())
 
 
 def test_a_page_keeps_what_was_seen_of_it(tmp_path: Path) -> None:

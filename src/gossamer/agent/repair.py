@@ -29,6 +29,8 @@ from gossamer.config import Config, load, store_directory
 from gossamer.errors import CrawlDirError, DamagedError
 from gossamer.fetch import Resolver
 from gossamer.fetch.transfer import Limits
+from gossamer.frontier.database import Database
+from gossamer.frontier.keys import META
 from gossamer.frontier.reader import FrontierReader
 from gossamer.index.search import Search
 from gossamer.model import Locator, Page
@@ -36,6 +38,7 @@ from gossamer.store import Capture, Captures, CommittedNote, Place, Store, Store
 from gossamer.store.members import FileCheck, check_file, write_lines
 from gossamer.store.writer import KEYS, Position, cdxj_name, file_name, warc_numbers
 
+_NOWHERE: Final = Position()
 _TOLD: Final = 5  # damages of a file that are named one by one
 _PURGED: Final = "/*"  # behind a host in the blocklist (`Control.purge`)
 
@@ -90,12 +93,11 @@ class Repair:
         try:
             pages, lines = self._check_pages()
             yield pages
+            frontier = self._check_frontier()
             if not lines.fine:
-                self._write_lines()
-                shutil.rmtree(self._fresh, ignore_errors=True)  # it has come to places in the old ones
+                self._write_lines(has_frontier=frontier.fine)
                 lines = Part("cdxj", True, f"{lines.text}; the lines were made anew from the records")
             yield lines
-            frontier = self._check_frontier()
             if not frontier.fine:
                 made = asyncio.run(self._make_frontier(stop))
                 if made is None:
@@ -130,11 +132,17 @@ class Repair:
             self._update("pages", captures, done, total)
 
         self._files = {name: {} for name in self._stores}
+        committed = self._committed().writers
         for name, number, path in paths:
             warc, cdxj = path / file_name(number), path / cdxj_name(number)
-            found = self._files[name][number] = check_file(warc, cdxj, told=told)
+            end = committed.get(name, _NOWHERE)
+            if number > end.file >= 0:
+                continue  # the next run takes it away, as after every crash: it belongs to no commit
+            # What is behind the last commit, too.
+            stop, lines = (end.warc, end.cdxj) if number == end.file else (None, None)
+            found = self._files[name][number] = check_file(warc, cdxj, stop, lines, told)
             captures += found.captures
-            size = warc.stat().st_size
+            size = warc.stat().st_size if stop is None else stop
             inside = [offset for offset in found.damaged if offset < found.end]
             damaged += [f"{warc} at byte {offset:,}" for offset in inside[:_TOLD]]
             damaged += [f"{warc}: {len(inside) - _TOLD:,} more"] if len(inside) > _TOLD else []
@@ -142,26 +150,31 @@ class Repair:
                 damaged.append(f"{warc} is not whole behind byte {found.end:,} of {size:,}")
             if found.wrong or not cdxj.exists():
                 wrong.append(f"{cdxj} is lost" if not cdxj.exists() else f"{cdxj}: {found.wrong:,} lines do not fit")
-        damaged += self._beyond()
+        for name, end in committed.items():
+            if end.file >= 0 and end.file not in self._files.get(name, {}):
+                damaged.append(f"{self._stores.get(name, Path(name)) / file_name(end.file)} is lost")
         pages = f"{captures:,} responses in {len(paths):,} files"
         return (
             Part("warc", not damaged, f"{pages}; damaged: {'; '.join(damaged)}" if damaged else f"{pages}, all whole"),
             Part("cdxj", not wrong, "; ".join(wrong) if wrong else "has a line for each response"),
         )
 
-    def _beyond(self) -> list[str]:
-        """What was stored for good, and is not there."""
+    def _committed(self) -> StorePosition:
+        """How far the store was, as the frontier or the note beside the pages says: whichever says more."""
         noted = read_committed(self._directory.warc) or StorePosition()
-        lost = []
-        for name, position in noted.writers.items():
-            path = self._stores.get(name, Path(name))
-            found = self._files.get(name, {}).get(position.file)
-            if position.file >= 0 and (found is None or found.end < position.warc):
-                have = 0 if found is None else found.end
-                lost.append(f"{path / file_name(position.file)} has {have:,} of {position.warc:,} bytes")
-        return lost
+        if not (self._directory.frontier / "CURRENT").exists():
+            return noted
+        with suppress(Exception), tempfile.TemporaryDirectory(prefix="gossamer-") as scratch:
+            reader = FrontierReader(self._directory.frontier, Path(scratch))
+            try:
+                stored = reader.meta("store")
+            finally:
+                reader.close()
+            known = StorePosition() if stored is None else msgspec.msgpack.decode(stored, type=StorePosition)
+            return noted if noted.is_beyond(known) else known
+        return noted
 
-    def _write_lines(self) -> None:
+    def _write_lines(self, has_frontier: bool) -> None:
         for name, files in self._files.items():
             path = self._stores[name]
             for number, found in files.items():
@@ -169,6 +182,21 @@ class Repair:
                 if found.wrong or not cdxj.exists():
                     write_lines(path / file_name(number), cdxj, found.end)
                     self._notice(f"{cdxj} was made anew")
+        shutil.rmtree(self._fresh, ignore_errors=True)  # it has come to places in the old ones
+        if has_frontier:  # which knows how long they were
+            end = self._end()
+            database = Database(self._directory.frontier, self._config.frontier.memory)
+            try:
+                database.visits[META + b"store"] = msgspec.msgpack.encode(end)
+                database.commit()
+            finally:
+                database.close()
+            self._note(end)
+
+    def _note(self, end: StorePosition) -> None:
+        note = CommittedNote(self._directory.warc)
+        note.write(end)
+        note.close()
 
     def _end(self) -> StorePosition:
         """Behind all that is whole."""
@@ -264,9 +292,7 @@ class Repair:
             await agent.close()
         if whole:
             self._put_in_place(fresh.frontier)
-            note = CommittedNote(directory.warc)  # which may have known of pages that are gone
-            note.write(end)
-            note.close()
+            self._note(end)  # which may have known of pages that are gone
         return made if whole else None
 
     def _admit(self, agent: Agent, end: StorePosition) -> None:
