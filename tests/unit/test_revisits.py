@@ -370,6 +370,18 @@ def test_a_visit_that_a_strategy_wants_is_made_when_it_wants_it(crawl: Crawl) ->
     assert [now for now, visit in made if visit.host == "b.test"] == [pytest.approx(asked + 3 * HOUR, abs=3 * HOUR)]
 
 
+def test_a_fixed_interval_of_all_does_not_yield(crawl: Crawl) -> None:
+    crawl.fresh = FreshConfig(keep_fresh=True, min_interval=DAY, max_interval=DAY, revisit_rate=4 / DAY)
+    frontier = crawl.open()
+    frontier.add(pages("a.test", 40), 1, 4)
+    crawl.work(100)
+    change(crawl, 30 * DAY)
+    waits = [
+        due - keys.read_before(crawl.record(url)).fetched_at for url in pages("a.test", 40) if (due := crawl.due(url))
+    ]
+    assert max(waits) <= DAY + 1
+
+
 def test_the_longest_interval_of_all_yields_where_visits_are_too_few_and_that_of_a_host_does_not(crawl: Crawl) -> None:
     crawl.hosts = (HostRule("b.test", max_interval=5 * DAY),)
     frontier = busy_pages(crawl, 1.0, count=80)  # 80 days between two visits to each

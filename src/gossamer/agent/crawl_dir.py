@@ -6,7 +6,6 @@ import errno
 import fcntl
 import os
 import re
-import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -94,6 +93,8 @@ class CrawlDir:
 
     @property
     def _repair(self) -> str:
+        import shlex  # few crawls need it
+
         return f"gossamer repair --dir {shlex.quote(str(self.home))}"
 
     def check_fits(self, position: StorePosition) -> None:

@@ -171,7 +171,7 @@ class Intervals:
         # A little less than there is, as long as visits come late: what was put off must be made up for. And more,
         # while visits are left over.
         less = max(1 + self.lag / alike, _LEAST_SHARE)
-        bounds = Bounds(self._config.min_interval, max(self._config.max_interval, self._longest))
+        bounds = Bounds(self._config.min_interval, longest_of(self._config, self._longest))
         self._price = self._census.price(self._budget / less, bounds, self._prior, self._price or DAY)
 
     def freshness(self, now: float) -> tuple[float, float]:
@@ -202,8 +202,13 @@ def bounds_of(config: FreshConfig, policy: Policy, manners: Manners, url: str, l
     rule = policy.urls.of(url) if policy.urls is not None and url else None
     if rule is not None:
         least, most = rule.min_interval or least, rule.max_interval or most
-    least, most = least or config.min_interval, most or max(config.max_interval, longest)
+    least, most = least or config.min_interval, most or longest_of(config, longest)
     return Bounds(least, max(least, most))
+
+
+def longest_of(config: FreshConfig, longest: float) -> float:
+    """What holds for all pages: `max_interval`, which yields unless the interval is a fixed one."""
+    return max(config.max_interval, longest if config.max_interval > config.min_interval else 0.0)
 
 
 def priority_of(policy: Policy, manners: Manners, url: str) -> int:
