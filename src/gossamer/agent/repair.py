@@ -39,6 +39,7 @@ from gossamer.store.members import FileCheck, check_file, write_lines
 from gossamer.store.writer import KEYS, Position, cdxj_name, file_name, warc_numbers
 
 _NOWHERE: Final = Position()
+_AT_ONCE: Final = 200  # responses between two words on how far it is
 _TOLD: Final = 5  # damages of a file that are named one by one
 _PURGED: Final = "/*"  # behind a host in the blocklist (`Control.purge`)
 
@@ -254,7 +255,11 @@ class Repair:
         """How far it has come, how many URLs it knows, how many stored ones before that it does not, and of how many
         that it knows the page cannot be read.
         """
-        ends = {number: (found.end, found.damaged) for files in self._files.values() for number, found in files.items()}
+        ends = {
+            number: (found.end, frozenset(found.damaged))
+            for files in self._files.values()
+            for number, found in files.items()
+        }
         known = gone = 0
         reader = FrontierReader(self._directory.frontier, scratch)
         try:
@@ -263,7 +268,7 @@ class Repair:
             for visit in reader.visits():
                 known += 1
                 if visit.stored is not None:
-                    end, damaged = ends.get(visit.stored.file, (0, []))
+                    end, damaged = ends.get(visit.stored.file, (0, frozenset()))
                     gone += visit.stored.offset >= end or visit.stored.offset in damaged
             captures = Captures(self._directory.warc).after({}, position)
             unknown = sum(not is_robots(capture) and reader.visit(capture.url) is None for capture in captures)
@@ -313,7 +318,6 @@ class Repair:
         places = {name: Place(at.file, at.cdxj) for name, at in agent.position.writers.items()}
         earlier = Earlier(self._stores.values(), self._config.fetch.max_body, agent.frontier.stored)
         limits = limits_of(self._config)
-        done, total = captures.sizes(places, end)
         made = 0
         try:
             for capture in captures.after(places, end):
@@ -325,8 +329,9 @@ class Repair:
                     made += 1
                 store.passed(capture)
                 agent.commit_if_due()
-                done, total = captures.sizes({**places, capture.directory: capture.after}, end)
-                self._update("frontier", made, done, total)
+                places[capture.directory] = capture.after
+                if made % _AT_ONCE == 0:
+                    self._update("frontier", made, *captures.sizes(places, end))
         finally:
             earlier.close()
         return made, True

@@ -21,7 +21,8 @@ from gossamer.store.warc import read_digest
 
 _GZIP: Final = 31
 _HEADER: Final = b"\x1f\x8b\x08"  # how a gzip member begins
-_BLOCK: Final = 1 << 18
+_BLOCK: Final = 1 << 20  # bytes read at a time
+_PIECE: Final = 16 << 10  # bytes unpacked at a time
 _MOST: Final = 4 << 30  # bytes of a record
 _LONGEST_HEAD: Final = 64 << 10
 _BLOCK_DIGEST: Final = re.compile(rb"^WARC-Block-Digest:[ \t]*+([^\r\n]*+)", re.M | re.I)
@@ -55,25 +56,42 @@ def members(path: Path, stop: int | None = None) -> Iterator[Member]:
     """Those of a file up to a place in it. Of what is damaged comes one without data, up to where the next begins."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        end, at = size if stop is None else min(stop, size), 0
-        while at < end:
-            data, behind = _unpacked(file, at, end)
+        window, at = _Window(file, size if stop is None else min(stop, size)), 0
+        while at < window.end:
+            data, behind = _unpacked(window, at)
             if data is None:
-                behind = _next(file, at + 1, end)
+                behind = _next(window, at + 1)
             yield Member(at, behind - at, data or b"")
             at = behind
 
 
-def _unpacked(file: BinaryIO, at: int, end: int) -> tuple[bytes | None, int]:
+class _Window:
+    """A part of a file in memory: records are short, and follow each other."""
+
+    def __init__(self, file: BinaryIO, end: int) -> None:
+        self.end = end
+        self._file = file
+        self._start, self._block = 0, b""
+
+    def read(self, at: int, size: int) -> bytes:
+        """From this place on, fewer bytes at the end."""
+        size = max(min(size, self.end - at), 0)
+        if not self._start <= at <= at + size <= self._start + len(self._block):
+            self._start = at
+            self._block = os.pread(self._file.fileno(), min(max(size, _BLOCK), self.end - at), at)
+        return self._block[at - self._start : at - self._start + size]
+
+
+def _unpacked(window: _Window, at: int) -> tuple[bytes | None, int]:
     """What begins there, and where it ends."""
     unpacker, parts, size = isal_zlib.decompressobj(_GZIP), list[bytes](), 0
     try:
         while not unpacker.eof:
-            block = os.pread(file.fileno(), min(_BLOCK, end - at), at)
-            if not block:
+            piece = window.read(at, _PIECE)
+            if not piece:
                 return None, at
-            parts.append(unpacker.decompress(block))
-            at += len(block) - len(unpacker.unused_data)
+            parts.append(unpacker.decompress(piece))
+            at += len(piece) - len(unpacker.unused_data)
             size += len(parts[-1])
             if size > _MOST:
                 return None, at
@@ -82,19 +100,19 @@ def _unpacked(file: BinaryIO, at: int, end: int) -> tuple[bytes | None, int]:
     return b"".join(parts), at
 
 
-def _next(file: BinaryIO, at: int, end: int) -> int:
+def _next(window: _Window, at: int) -> int:
     """Where the next member begins that can be unpacked."""
-    while at < end:
-        block = os.pread(file.fileno(), min(_BLOCK, end - at) + len(_HEADER) - 1, at)
+    while at < window.end:
+        block = window.read(at, _BLOCK)
         found = block.find(_HEADER)
-        if found < 0 or at + found >= end:
+        if found < 0:
             at += max(len(block) - len(_HEADER) + 1, 1)
             continue
         at += found
-        if _unpacked(file, at, end)[0] is not None:
+        if _unpacked(window, at)[0] is not None:
             return at
         at += 1
-    return end
+    return window.end
 
 
 class FileCheck(NamedTuple):
