@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,14 +35,6 @@ def spoil(file: Path) -> None:
     file.write_bytes(b"\0garbage" * 20)
 
 
-def flip(file: Path) -> None:
-    data = bytearray(file.read_bytes())
-    chance = random.Random(len(data))
-    for _ in range(40):
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    file.write_bytes(data)
-
-
 def cut(file: Path) -> None:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
@@ -57,7 +48,6 @@ def cut(file: Path) -> None:
         ("*.idx", cut),
         ("*.term", spoil),
         ("backlinks.db", spoil),
-        ("backlinks.db", flip),
         ("backlinks.db", Path.unlink),
     ],
 )

@@ -21,7 +21,7 @@ from gossamer.agent.watching.beside import DeliveryThread
 from gossamer.agent.watching.book import is_shared
 from gossamer.agent.workers import COMMAND
 from gossamer.config import Config, load
-from gossamer.errors import CrawlDirError, GossamerError, IndexDamagedError, IndexInUseError, IndexVersionError
+from gossamer.errors import CrawlDirError, IndexDamagedError, IndexInUseError, IndexVersionError
 from gossamer.frontier.reader import FrontierReader
 from gossamer.store import StorePosition, read_committed
 
@@ -254,7 +254,7 @@ def beside_a_crawl(
 
 
 def make_again(
-    home: Path, notice: Notice, watch: Callable[[IndexStatus], None], stop: Callable[[], bool], why: GossamerError
+    home: Path, notice: Notice, watch: Callable[[IndexStatus], None], stop: Callable[[], bool], why: Exception
 ) -> None:
     """Where nobody looks who could do it. Until then the old index is searched, as far as it can be read."""
     notice(f"index: {why} That is done now; until then not all pages can be found.")

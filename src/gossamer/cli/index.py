@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
@@ -67,7 +68,9 @@ def _brought_up(directory: Path, rebuild: bool, follow: bool, leash: bool, stopp
         try:
             follower = work.beside_a_crawl(directory, notice, bar.update, stopped, wait_for_input)
             return _worked(follower, follow, wait_for_input, stopped)
-        except IndexDamagedError as error:  # which showed only when that part of it was read
+        except (IndexDamagedError, sqlite3.DatabaseError) as error:  # which showed only when that part of it was read
+            if isinstance(error, sqlite3.OperationalError):  # a full disk, or one that fails
+                raise
             work.make_again(directory, notice, bar.update, stopped, error)
             follower = work.beside_a_crawl(directory, notice, bar.update, stopped, wait_for_input)
             return _worked(follower, follow, wait_for_input, stopped)
