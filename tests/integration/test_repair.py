@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -157,6 +158,30 @@ def test_a_damaged_page_is_named_and_fetched_again(tmp_path: Path, web: TinyWeb)
     assert f"{file} at byte " in parts["warc"].text
     run(tmp_path, web)
     assert visited(tmp_path) == before
+
+
+def test_a_damaged_seed_is_fetched_again(tmp_path: Path, web: TinyWeb) -> None:
+    run(tmp_path, web)
+    before = visited(tmp_path)
+    (file,) = (tmp_path / "warc").glob("*.warc.gz")
+    (lines,) = (tmp_path / "warc").glob("*.cdxj")
+    (place,) = [line for line in lines.read_bytes().splitlines() if f'"url": "{SEED}"'.encode() in line]
+    offset = int(re.findall(rb'"offset": "(\d+)"', place)[0])
+    data = bytearray(file.read_bytes())
+    data[offset + 60] ^= 4
+    file.write_bytes(data)
+    assert not repaired(tmp_path)["warc"].fine
+    assert gossamer("crawl", "--dir", tmp_path).returncode == 0
+    assert visited(tmp_path) == before
+    assert repaired(tmp_path, only_look=True)["frontier"].fine
+
+
+def test_a_damaged_list_of_seed_hosts_stops_no_crawl(tmp_path: Path, web: TinyWeb) -> None:
+    run(tmp_path, web, max_pages=5)
+    (tmp_path / "seed-hosts").write_bytes(b"\xff\xfe\0")
+    run(tmp_path, web)
+    lose_frontier(tmp_path)
+    assert all(part.fine for part in repaired(tmp_path).values())
 
 
 def test_what_is_cut_off_is_named_and_fetched_again(tmp_path: Path, web: TinyWeb) -> None:

@@ -106,7 +106,7 @@ class Agent:
         self._scope.load(seed_hosts)
         self._new_seed_hosts: list[str] = []
         self._keep_seed_hosts = directory.keep_seed_hosts
-        if store is None and directory.seed_hosts() is None:
+        if store is None and not directory.seeds.exists():
             self._keep_seed_hosts(seed_hosts)
         agent_name = user_agent(config.fetch)
         token = product_token(agent_name).lower()

@@ -185,8 +185,8 @@ class CrawlDir:
     def seed_hosts(self) -> list[str] | None:
         """The hosts of seeds that a frontier was given; None where that was not written down."""
         try:
-            return self.seeds.read_text(encoding="utf-8").split()
-        except FileNotFoundError:
+            return self.seeds.read_text(encoding="utf-8", errors="replace").split()
+        except OSError:
             return None
 
     def keep_seed_hosts(self, hosts: Iterable[str]) -> None:

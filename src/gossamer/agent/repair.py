@@ -34,6 +34,7 @@ from gossamer.frontier.keys import META
 from gossamer.frontier.reader import FrontierReader
 from gossamer.index.search import Search
 from gossamer.model import Locator, Page
+from gossamer.rules.policy import USUAL_PRIORITY
 from gossamer.store import Capture, Captures, CommittedNote, Place, Store, StorePosition, read_committed
 from gossamer.store.members import FileCheck, check_file, write_lines
 from gossamer.store.writer import KEYS, Position, cdxj_name, file_name, warc_numbers
@@ -327,6 +328,8 @@ class Repair:
                 if page is not None:
                     self._take(agent, store, capture, page, limits)
                     made += 1
+                elif not is_robots(capture):
+                    agent.frontier.add([capture.url], 0, USUAL_PRIORITY)  # perhaps nothing else leads there
                 store.passed(capture)
                 agent.commit_if_due()
                 places[capture.directory] = capture.after
