@@ -35,11 +35,11 @@ from gossamer.fetch import Fetcher, Resolver
 from gossamer.frontier import Frontier
 from gossamer.frontier.parties import Shares
 from gossamer.frontier.share import Share
-from gossamer.model import Change, Exclusion, Fault, Method, Page, Visit
+from gossamer.model import Exclusion, Fault, Method, Page, Visit
 from gossamer.model.url import host_of
 from gossamer.rules.connections import Adjustment
 from gossamer.rules.head_first import HeadFirst
-from gossamer.rules.policy import BUSY, USUAL_PRIORITY, Policy
+from gossamer.rules.policy import USUAL_PRIORITY, Policy
 from gossamer.rules.robots import product_token
 from gossamer.rules.scope import Scope
 from gossamer.store import CommittedNote, Store, StorePosition
@@ -53,7 +53,6 @@ T = TypeVar("T")
 
 
 _POST = Method.POST  # asked about for each visit, and a member of an enumeration is slow to look up
-_GONE = 100  # visits in a row that found nothing: more than any page is given
 _LAST_RESPONSES = 2.0  # seconds that a stop waits for what is in flight
 _WAITS_TOLD = 20  # domains and addresses
 _LONGEST_WAIT = 0.25  # seconds: at least this often the loop looks around
@@ -279,26 +278,6 @@ class Agent:
         """These are hosts of seeds."""
         self._scope.load(hosts)
         self._new_seed_hosts += hosts
-
-    def recall(self, page: Page, change: str) -> bool:
-        """Take in a response that is stored as if it had just come, and had been compared with the one before with this
-        result. Whether its URL is this agent's.
-        """
-        visit = self.frontier.recall(page.url, page.fetched_at)
-        if visit is None:
-            return False
-        self.statistics.bytes += len(page.head) + len(page.raw)
-        if page.status in BUSY:
-            visit.tries = self._config.policy.max_tries - 1  # else it would not have been stored
-        if visit.before is not None:
-            missing = _GONE if change == Change.GONE else visit.before.missing
-            visit.before = msgspec.structs.replace(visit.before, missing=missing)
-            visit.validators = visit.before.validators if page.status == 304 else (b"", b"")
-        if page.wanted:
-            self.responses.visited([(visit, page)])
-        else:
-            self.responses.source_visited(visit, page)
-        return True
 
     def receive(self, group: Group) -> None:
         """URLs that another agent has found for us."""

@@ -25,7 +25,7 @@ from gossamer.agent.earlier import Earlier
 from gossamer.agent.follower import rebuild
 from gossamer.agent.index_status import IndexStatus
 from gossamer.agent.indexing import is_robots
-from gossamer.config import Config, load, store_directory
+from gossamer.config import load, store_directory
 from gossamer.errors import CrawlDirError, DamagedError
 from gossamer.fetch import Resolver
 from gossamer.fetch.transfer import Limits
@@ -33,13 +33,14 @@ from gossamer.frontier.database import Database
 from gossamer.frontier.keys import META
 from gossamer.frontier.reader import FrontierReader
 from gossamer.index.search import Search
-from gossamer.model import Locator, Page
-from gossamer.rules.policy import USUAL_PRIORITY
+from gossamer.model import Change, Page
+from gossamer.rules.policy import BUSY, USUAL_PRIORITY
 from gossamer.store import Capture, Captures, CommittedNote, Place, Store, StorePosition, read_committed
 from gossamer.store.members import FileCheck, check_file, write_lines
 from gossamer.store.writer import KEYS, Position, cdxj_name, file_name, warc_numbers
 
 _NOWHERE: Final = Position()
+_GONE: Final = 100  # visits in a row that found nothing: more than any page is given
 _AT_ONCE: Final = 200  # responses between two words on how far it is
 _TOLD: Final = 5  # damages of a file that are named one by one
 _PURGED: Final = "/*"  # behind a host in the blocklist (`Control.purge`)
@@ -318,7 +319,7 @@ class Repair:
         captures = Captures(self._directory.warc)
         places = {name: Place(at.file, at.cdxj) for name, at in agent.position.writers.items()}
         earlier = Earlier(self._stores.values(), self._config.fetch.max_body, agent.frontier.stored)
-        limits = limits_of(self._config)
+        limits = Limits(self._config.fetch.max_body, self._config.fetch.max_headers, self._config.scope.types)
         made = 0
         try:
             for capture in captures.after(places, end):
@@ -339,12 +340,23 @@ class Repair:
             earlier.close()
         return made, True
 
-    @staticmethod
-    def _take(agent: Agent, store: _AsItIs, capture: Capture, page: Page, limits: Limits) -> None:
-        place: Locator = capture.stored
-        store.place = place.file, place.offset, place.length
-        page.wanted = page.status // 100 != 2 or limits.content_type(page.head)[1]
-        agent.recall(page, capture.change)
+    def _take(self, agent: Agent, store: _AsItIs, capture: Capture, page: Page, limits: Limits) -> None:
+        """A response as if it had just come; its line says how it compared with the one before."""
+        visit = agent.frontier.recall(page.url, page.fetched_at)
+        if visit is None:
+            return
+        store.place = capture.stored.file, capture.stored.offset, capture.stored.length
+        agent.statistics.bytes += len(page.head) + len(page.raw)
+        if page.status in BUSY:
+            visit.tries = self._config.policy.max_tries - 1  # else it would not have been stored
+        if visit.before is not None:
+            missing = _GONE if capture.change == Change.GONE else visit.before.missing
+            visit.before = msgspec.structs.replace(visit.before, missing=missing)
+            visit.validators = visit.before.validators if page.status == 304 else (b"", b"")
+        if page.status // 100 != 2 or limits.content_type(page.head)[1]:
+            agent.responses.visited([(visit, page)])
+        else:
+            agent.responses.source_visited(visit, page)
 
     def _purge(self, agent: Agent) -> None:
         """What left the crawl because its owner asked for it stays away."""
@@ -395,7 +407,3 @@ class _AsItIs(Store):
 
     def close(self) -> None:
         pass
-
-
-def limits_of(config: Config) -> Limits:
-    return Limits(config.fetch.max_body, config.fetch.max_headers, config.scope.types)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,7 @@ from gossamer.agent.one_machine import OneMachine, check_layout, names_of
 from gossamer.agent.progress import Progress
 from gossamer.agent.together import summary_of
 from gossamer.agent.warc_links import agent_homes
-from gossamer.cli.crawl import FRUITLESS, LAST_PAGES, conclude, notes, progress_of, service_beside
+from gossamer.cli.crawl import FRUITLESS, conclude, notes, patience_of, progress_of, service_beside
 from gossamer.cli.plain import waiting_line
 from gossamer.cli.seed_list import Seeds
 from gossamer.config import Config
@@ -66,7 +65,7 @@ def _catch_up(directory: Path, agents: int, whole: Progress, progress: PlainProg
         if home.name in names_of(agents) or (there is not None and there.caught_up) or whole.reason == "stopped":
             continue
         index = IndexProcess(home, progress.notice)
-        patience = max(limit - whole.seconds, LAST_PAGES) if limit else inf
+        patience = patience_of(limit, whole.seconds)
         index.finish(lambda status: progress.say(waiting_line(status)), progress.every, patience)
         whole.index_cpu_seconds += index.cpu_seconds
 

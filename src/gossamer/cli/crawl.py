@@ -38,7 +38,7 @@ class Says(Protocol):
 
 STOPPED = 130
 FRUITLESS = 1  # no page was stored, because every seed was refused or failed
-LAST_PAGES = 5.0  # seconds that the index may take beyond a time limit: of small crawls it has all pages then
+_LAST_PAGES = 5.0  # seconds that the index may take beyond a time limit: of small crawls it has all pages then
 _MOST_SEEDS = 20  # that are named then
 
 
@@ -290,6 +290,11 @@ def service_beside(
         service.stop()
 
 
+def patience_of(limit: float, seconds: float) -> float:
+    """How long the index of a run may take that has taken so many seconds, and has this time limit (0: none)."""
+    return max(limit - seconds, _LAST_PAGES) if limit else inf
+
+
 def catch_up(index: IndexProcess, summary: Summary, progress: Says, limit: float) -> None:
     """A crawl that was stopped ends at once; any other waits until its pages can be found, within the time limit of the
     run (0: there is none).
@@ -300,7 +305,7 @@ def catch_up(index: IndexProcess, summary: Summary, progress: Says, limit: float
         index.stop()
         status = index.status()
     else:
-        patience = max(limit - summary.seconds, LAST_PAGES) if limit else inf
+        patience = patience_of(limit, summary.seconds)
         status = index.finish(lambda status: progress.say(waiting_line(status)), progress.every, patience)
     summary.searchable = status.pages
     summary.index_cpu_seconds = index.cpu_seconds
