@@ -266,6 +266,33 @@ def test_lines_that_have_lost_what_only_they_said_fit_the_frontier(tmp_path: Pat
         assert all(part.fine for part in repaired(home, only_look=True).values())
 
 
+def test_repair_that_was_killed_goes_on(tmp_path: Path, web: TinyWeb) -> None:
+    whole, home = tmp_path / "whole", tmp_path / "c"
+    run(whole, web)
+    run(home, web, commit_pages=5)
+    lose_frontier(home)
+
+    class Killed(Exception):
+        pass
+
+    taken = 0
+
+    def stop() -> bool:
+        nonlocal taken
+        taken += 1
+        if taken > 17:
+            raise Killed  # nothing is committed that was not by then
+        return False
+
+    with pytest.raises(Killed):
+        list(Repair(home, lambda _: None, lambda *_: None).repair(stop))
+    assert not (home / "frontier").exists()
+    text = repaired(home)["frontier"].text
+    assert 0 < int(text.rpartition("from ")[2].split()[0]) < 40, "not all of them again"
+    run(home, web)
+    assert visited(home) == visited(whole)
+
+
 def test_a_page_keeps_what_was_seen_of_it(tmp_path: Path) -> None:
     clock = FakeClock(1_790_000_000.0)
     home = tmp_path / "c"

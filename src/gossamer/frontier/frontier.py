@@ -316,7 +316,7 @@ class Frontier:
     def recall(self, url: str, now: float) -> Visit | None:
         """A visit that was made, as what is stored of it shows, in hand as if it had just been leased; None where the
         URL is not ours. What nothing has led to was asked for, as seeds are. What waits in a queue is dropped when its
-        turn comes.
+        turn comes. Only for a frontier that leases nothing: its first level is free then.
         """
         self._now = self._roster.now = now
         self._intake.resolve()

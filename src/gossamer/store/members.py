@@ -23,8 +23,7 @@ _GZIP: Final = 31
 _HEADER: Final = b"\x1f\x8b\x08"  # how a gzip member begins
 _BLOCK: Final = 1 << 20  # bytes read at a time
 _PIECE: Final = 16 << 10  # bytes unpacked at a time
-_MOST: Final = 4 << 30  # bytes of a record
-_LONGEST_HEAD: Final = 64 << 10
+_MOST: Final = 1 << 30  # bytes of a record: what claims more is damaged, and must not fill the memory
 _BLOCK_DIGEST: Final = re.compile(rb"^WARC-Block-Digest:[ \t]*+([^\r\n]*+)", re.M | re.I)
 _AT_ONCE: Final = 1000  # lines
 
